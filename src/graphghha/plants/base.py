@@ -1,0 +1,50 @@
+"""What a plant is: a value, not a code path. Template graph, signals, sampling step, attack catalogue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graphghha.errors import NotFoundError
+from graphghha.graph import CpsGraph
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signal:
+    """A measured quantity, in SI. `noise` is the standard deviation of its sensor noise."""
+
+    name: str
+    meaning: str
+    unit: str
+    low: float  # what the instrument can report
+    high: float
+    noise: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseInfo:
+    """One row of an attack catalogue: what is attacked, how, and what it cannot be told apart from."""
+
+    name: str
+    family: str
+    attack_class: str  # actuator | sensor | controller
+    targets: tuple[str, ...]  # node names in the template
+    severity: str = ""
+    equivalent: tuple[str, ...] = ()  # further nodes that count as a hit: same telemetry within noise
+    meaning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plant:
+    """A physical system with its template graph and signals."""
+
+    name: str
+    title: str
+    template: CpsGraph
+    signals: tuple[Signal, ...]
+    step_s: float
+    cases: Mapping[str, CaseInfo] = field(default_factory=dict)
+
+    def signal(self, name: str) -> Signal:
+        for signal in self.signals:
+            if signal.name == name:
+                return signal
+        raise NotFoundError(f"plant {self.name!r} has no signal {name!r}")
