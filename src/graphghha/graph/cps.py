@@ -207,6 +207,13 @@ class CpsGraph:
             raise NotFoundError(f"no node is named {name!r} in this graph of {self.num_nodes} nodes")
         return self._positions[name]
 
+    def edge_between(self, source: int, target: int) -> EdgeKind | None:
+        """The kind of the edge from one row to another, if there is one."""
+        rows = self.edge_index[0]
+        start, stop = np.searchsorted(rows, [source, source + 1])
+        at = start + int(np.searchsorted(self.edge_index[1, start:stop], target))
+        return EDGE_KINDS[self.edge_kinds[at]] if at < stop and self.edge_index[1, at] == target else None
+
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 of nodes and edges. Reasons are documentation and stay out of it."""

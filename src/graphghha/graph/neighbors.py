@@ -116,7 +116,7 @@ def neighborhood(graph: CpsGraph, rule: NeighborRule = NeighborRule()) -> Neighb
 
 def from_pairs(rows: Ints, cols: Ints, num_nodes: int, rule: NeighborRule) -> Neighborhood:
     """Cap and sort raw "row attends to col" pairs. Doubles collapse; the direction of `rule` is not used."""
-    if len(rows) and not (0 <= min(rows.min(), cols.min()) and max(rows.max(), cols.max()) < num_nodes):
+    if len(rows) and not (min(rows.min(), cols.min()) >= 0 and max(rows.max(), cols.max()) < num_nodes):
         raise GraphError(f"an edge points outside the {num_nodes} nodes: use indices 0 to {num_nodes - 1}")
     if rule.self_loops:
         loop = np.arange(num_nodes)

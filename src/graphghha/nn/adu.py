@@ -1,0 +1,220 @@
+"""The Attack Detection Unit: from a window of node features to the class of every node.
+
+b windows in a batch, s nodes, f features per node, k width, c classes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.graph import CpsGraph, NeighborRule, NodeKind
+from graphghha.nn.block import AttentionBlock
+from graphghha.nn.dtype import DtypeName, torch_dtype
+from graphghha.nn.explain import AttendedEdge, Explanation, relation
+from graphghha.nn.inputs import GraphTensors, graph_tensors
+from graphghha.nn.layers import layer_type, make_layer
+from graphghha.vocabulary import BINARY_CLASSES, CLASSES, UNKNOWN
+
+Head = Literal["classes", "binary"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AduConfig:
+    """Everything but the template that defines an ADU's shape. L = 3, K = 8 as in the paper."""
+
+    in_features: int
+    layer: str = "graphghha"
+    layers: int = 3
+    heads: int = 8
+    width: int = 64
+    mlp_ratio: float = 2.0
+    dropout: float = 0.0
+    head: Head = "classes"
+    dtype: DtypeName | None = None  # the layer's own default
+    neighbors: NeighborRule = NeighborRule(max_neighbors=16)
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the layer: global_norm, num_blocks, masked
+
+    def __post_init__(self) -> None:
+        if self.in_features < 1 or self.layers < 1:
+            raise ConfigError(f"ADU: in_features {self.in_features} and layers {self.layers} must be at least 1")
+        if self.head not in ("classes", "binary"):
+            raise ConfigError(f"ADU: unknown head {self.head!r}; use classes | binary")
+        object.__setattr__(self, "dtype", self.dtype or layer_type(self.layer).default_dtype)
+        torch_dtype(self.precision)
+
+    @property
+    def precision(self) -> DtypeName:
+        assert self.dtype is not None
+        return self.dtype
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return CLASSES if self.head == "classes" else BINARY_CLASSES
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "AduConfig":
+        try:
+            return cls(**{**data, "neighbors": NeighborRule(**data["neighbors"])})
+        except (KeyError, TypeError) as exc:
+            raise ConfigError(f"ADU config does not fit this version: {exc}") from exc
+
+
+class ADU(nn.Module):
+    """Built for a template, runs on any number of zones of it.
+
+    Per-kind projection of the features plus one embedding per role (nodes without a signal: the embedding
+    alone), L attention layers, a linear head, softmax over {normal, actuator, sensor, controller}.
+    """
+
+    def __init__(
+        self,
+        template: CpsGraph,
+        layer: str = "graphghha",
+        layers: int = 3,
+        heads: int = 8,
+        width: int = 64,
+        *,
+        in_features: int = 1,
+        config: AduConfig | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__()
+        if config is None:
+            try:
+                config = AduConfig(
+                    in_features=in_features, layer=layer, layers=layers, heads=heads, width=width, **settings
+                )
+            except TypeError as exc:
+                raise ConfigError(f"ADU: {exc}") from exc
+        self.config, self.template = config, template
+        self.role_names = tuple(sorted(set(template.roles)))
+        self.kind_projection = nn.ModuleList(nn.Linear(config.in_features, config.width, bias=False) for _ in NodeKind)
+        self.role_embedding = nn.Embedding(len(self.role_names), config.width)
+        self.layers = nn.ModuleList(
+            make_layer(
+                config.layer,
+                config.width,
+                config.heads,
+                mlp_ratio=config.mlp_ratio,
+                dropout=config.dropout,
+                dtype=config.dtype,
+                **config.options,
+            )
+            for _ in range(config.layers)
+        )
+        self.classifier = nn.Linear(config.width, len(config.classes))
+        self.to(torch_dtype(config.precision))
+
+    def tensors(self, graph: CpsGraph | GraphTensors) -> GraphTensors:
+        """A graph in the form the layers read, cached by content."""
+        if isinstance(graph, GraphTensors):
+            return graph
+        return graph_tensors(graph, self.role_names, self.config.neighbors, self.role_embedding.weight.device)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*b s f"],
+        graph: CpsGraph | GraphTensors,
+        mask: Bool[Tensor, "*#b s"] | None = None,
+    ) -> Float[Tensor, "*b s c"]:
+        """Class probabilities, fp32. Where `mask` is False the node is absent and its row is NaN: unknown."""
+        probs = self.logits(x, graph, mask).softmax(dim=-1)
+        return probs if mask is None else torch.where(mask[..., None], probs, torch.nan)
+
+    def logits(
+        self,
+        x: Float[Tensor, "*b s f"],
+        graph: CpsGraph | GraphTensors,
+        mask: Bool[Tensor, "*#b s"] | None = None,
+    ) -> Float[Tensor, "*b s c"]:
+        """Scores before the softmax, fp32; rows of absent nodes mean nothing."""
+        tensors = self.tensors(graph)
+        H, node_mask = self.embed(x, tensors, mask)
+        for layer in self.layers:
+            H = layer(H, tensors.neighbors, node_mask)
+        scores: Tensor = self.classifier(H).float()
+        return scores
+
+    def embed(
+        self, x: Float[Tensor, "*b s f"], tensors: GraphTensors, mask: Bool[Tensor, "*#b s"] | None
+    ) -> tuple[Float[Tensor, "*b s k"], Bool[Tensor, "*b s"] | None]:
+        """H(0) and the mask of present nodes. Features of absent or unmeasured nodes are never read."""
+        self._check_shapes(x, tensors, mask)
+        node_mask = None if mask is None else mask.expand(x.shape[:-1])
+        read = tensors.measured if node_mask is None else tensors.measured & node_mask
+        x = torch.where(read[..., None], x, 0.0)
+        if not torch.compiler.is_compiling() and not x.isfinite().all():
+            wrong = (~x.isfinite()).any(dim=-1).reshape(-1, tensors.num_nodes).any(dim=0)
+            raise DataError(
+                f"features of node {int(wrong.int().argmax())} hold NaN or Inf; mask nodes that have no fresh data"
+            )
+        dtype = self.role_embedding.weight.dtype
+        kinds = tensors.kinds.to(dtype)
+        H = self.role_embedding(tensors.roles).expand(*x.shape[:-1], -1)
+        for kind, project in enumerate(self.kind_projection):
+            H = H + project(x.to(dtype)) * kinds[:, kind, None]
+        return H, node_mask
+
+    def _check_shapes(self, x: Tensor, tensors: GraphTensors, mask: Tensor | None) -> None:
+        if not x.is_floating_point():
+            raise SchemaError(f"features must be floating point, found {x.dtype}; call x.float()")
+        if x.ndim < 2 or x.shape[-1] != self.config.in_features or x.shape[-2] != tensors.num_nodes:
+            raise SchemaError(
+                f"features must be [.., {tensors.num_nodes} nodes, {self.config.in_features} features], "
+                f"found {list(x.shape)}"
+            )
+        if mask is not None and (mask.dtype != torch.bool or mask.shape[-1] != tensors.num_nodes):
+            raise SchemaError(
+                f"the mask must be bool [.., {tensors.num_nodes} nodes], found {mask.dtype} {list(mask.shape)}"
+            )
+
+    @staticmethod
+    def attack_probability(probs: Float[Tensor, "*b s c"]) -> Float[Tensor, "*b s"]:
+        """P(attack) = 1 - P(normal); NaN where unknown."""
+        return 1.0 - probs[..., 0]
+
+    @staticmethod
+    def attack_class(probs: Float[Tensor, "*b s c"]) -> Int[Tensor, "*b s"]:
+        """The most probable class; UNKNOWN (-1) where the node is absent."""
+        return torch.where(probs.isnan().any(dim=-1), UNKNOWN, probs.nan_to_num().argmax(dim=-1))
+
+    @torch.no_grad()
+    def explain(
+        self,
+        x: Float[Tensor, "s f"],
+        graph: CpsGraph,
+        node: str,
+        mask: Bool[Tensor, " s"] | None = None,
+        *,
+        top: int = 5,
+    ) -> Explanation:
+        """The gates of one node in one window, and its strongest incoming edges."""
+        if x.ndim != 2:
+            raise SchemaError(f"explain takes one window [nodes, features], found {list(x.shape)}")
+        i, tensors = graph.index(node), self.tensors(graph)
+        H, node_mask = self.embed(x, tensors, mask)
+        weights = torch.zeros(graph.num_nodes, device=H.device)
+        gates = []
+        for layer in self.layers:
+            assert isinstance(layer, AttentionBlock)
+            attended = layer.attend(H, tensors.neighbors, node_mask)
+            alpha = attended.alpha[i].float().mean(dim=0)  # [d]
+            weights.index_add_(0, layer.columns(tensors.neighbors)[i], alpha / len(self.layers))
+            if attended.gates is not None:
+                gates.append(attended.gates[i].tolist())
+            H = layer.finish(H, attended, node_mask)
+        strongest = [j for j in weights.argsort(descending=True)[:top].tolist() if weights[j] > 0]
+        return Explanation(
+            node=node,
+            global_gates=tuple(C1 for C1, _ in gates),
+            local_gates=tuple(C2 for _, C2 in gates),
+            edges=tuple(AttendedEdge(graph.names[j], float(weights[j]), relation(graph, j, i)) for j in strongest),
+        )

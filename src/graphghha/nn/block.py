@@ -1,0 +1,83 @@
+"""The block shape that all attention layers share: mixing, W_H, residual, LayerNorm, MLP, residual.
+
+b windows in a batch, s nodes, k width, p heads, d padded neighbours (or s, in dense layers).
+"""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from graphghha.errors import ConfigError
+from graphghha.nn.dtype import DtypeName, LayerNorm32, torch_dtype
+from graphghha.nn.neighbors import Neighbors
+
+
+class Attended(NamedTuple):
+    """What mixing produced, and the weights it used (for explanations)."""
+
+    H_cat: Float[Tensor, "*b s k"]
+    alpha: Float[Tensor, "*b s p d"]
+    gates: Float[Tensor, "*b s 2"] | None = None  # C1 (global), C2 (local)
+
+
+class AttentionBlock(nn.Module, ABC):
+    """H_att = mix(H) W_H + H;  H' = MLP(LN(H_att)) + H_att   (Alg. 1 l. 20-21)."""
+
+    default_dtype: ClassVar[DtypeName] = "fp32"
+
+    def __init__(
+        self,
+        width: int,
+        heads: int = 1,
+        *,
+        mlp_ratio: float = 2.0,
+        dropout: float = 0.0,
+        dtype: DtypeName | None = None,
+    ) -> None:
+        super().__init__()
+        if width < 1 or heads < 1 or width % heads:
+            raise ConfigError(f"{type(self).__name__}: width {width} must be a positive multiple of heads {heads}")
+        self.width, self.heads = width, heads
+        hidden = max(1, round(mlp_ratio * width))
+        self.W_H = nn.Linear(width, width, bias=False)
+        self.norm = LayerNorm32(width)
+        self.mlp = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, width))
+        self.dropout = nn.Dropout(dropout)
+        self.build()
+        self.to(torch_dtype(dtype or self.default_dtype))
+
+    @abstractmethod
+    def build(self) -> None:
+        """Create the parameters of the mixing."""
+
+    @abstractmethod
+    def attend(
+        self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Attended:
+        """Mix every node with those it attends to. Absent nodes must not be seen by the others."""
+
+    def columns(self, neighbors: Neighbors) -> Int[Tensor, "s d"]:
+        """Which node each column of alpha stands for."""
+        return neighbors.nbr
+
+    def forward(
+        self,
+        H: Float[Tensor, "*b s k"],
+        neighbors: Neighbors,
+        node_mask: Bool[Tensor, "*b s"] | None = None,
+    ) -> Float[Tensor, "*b s k"]:
+        return self.finish(H, self.attend(H, neighbors, node_mask), node_mask)
+
+    def finish(
+        self, H: Float[Tensor, "*b s k"], attended: Attended, node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Float[Tensor, "*b s k"]:
+        """From H_cat to the layer's output; an absent node attends to nothing."""
+        H_cat = attended.H_cat if node_mask is None else attended.H_cat * node_mask[..., None]
+        H_att: Tensor = self.dropout(self.W_H(H_cat)) + H
+        out: Tensor = self.dropout(self.mlp(self.norm(H_att))) + H_att
+        return out
+
+    def extra_repr(self) -> str:
+        return f"width={self.width}, heads={self.heads}"

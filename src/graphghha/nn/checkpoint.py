@@ -1,0 +1,41 @@
+"""An ADU on disk: `model.safetensors`, `config.json`, `template.json`. Never a pickle."""
+
+import json
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from graphghha.errors import CheckpointError, ConfigError, DataError, GraphError
+from graphghha.graph import read_graph, write_graph
+from graphghha.nn.adu import ADU, AduConfig
+
+
+def save_adu(adu: ADU, directory: Path) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    config = {"config": adu.config.to_dict(), "template_hash": adu.template.content_hash}
+    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    write_graph(adu.template, directory / "template.json")
+    save_file(adu.state_dict(), directory / "model.safetensors")
+
+
+def load_adu(directory: Path) -> ADU:
+    """Raises CheckpointError when a part is missing, damaged, or does not fit the others."""
+    try:
+        saved = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+        template = read_graph(directory / "template.json")
+        if saved["template_hash"] != template.content_hash:
+            raise CheckpointError(f"{directory}: template.json is not the template these weights were made for")
+        adu = ADU(template, config=AduConfig.from_dict(saved["config"]))
+        state = load_file(directory / "model.safetensors")
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
+        kind = "" if isinstance(exc, ConfigError | DataError | GraphError) else f"{type(exc).__name__}: "
+        raise CheckpointError(f"{directory}: cannot be loaded: {kind}{exc}") from exc
+    try:
+        adu.load_state_dict(state)
+    except RuntimeError as exc:
+        raise CheckpointError(f"{directory}: weights do not fit config.json: {exc}") from exc
+    broken = [name for name, tensor in state.items() if not tensor.isfinite().all()]
+    if broken:
+        raise CheckpointError(f"{directory}: weights are not finite: {', '.join(broken[:3])}")
+    return adu.eval()

@@ -1,0 +1,159 @@
+"""GraphGHHAConv: GraphGHHA with the call forms of PyG's GATConv, in plain torch.
+
+n nodes of all graphs in the call, e edges, g graphs, m nodes of the largest graph, p heads, w sub-head width.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
+from graphghha.graph.neighbors import Policy
+from graphghha.nn.edges import add_loops, cap_edges, edge_softmax, remove_loops
+from graphghha.nn.ops import GlobalNorm, global_mix, split_heads
+
+
+class GraphGHHAConv(nn.Module):
+    """A drop-in for `GATConv`: replaces it in one line and computes the mixing only, H_cat W_H + bias.
+
+    Edges point from source to target and a node attends to the sources of its in-edges, as in PyG. In a
+    **mini-batch of graphs pass `batch`**: the global branch sees every node it is given, and without `batch`
+    it would mix the graphs. `negative_slope` is accepted and unused. `max_neighbors` caps the in-edges of a
+    node, the survivors chosen by `policy` (`specific`: rare sources first; `first`: lowest index).
+
+    Shapes: x [n F] or [B n F] on one static graph; out [.. n heads*out] or [.. n out] without `concat`.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        *,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        bias: bool = True,
+        max_neighbors: int | None = None,
+        policy: Policy = "specific",
+        global_norm: GlobalNorm = "rms",
+    ) -> None:
+        super().__init__()
+        if not isinstance(in_channels, int) or min(in_channels, out_channels, heads) < 1:
+            raise ConfigError(
+                f"GraphGHHAConv: in_channels {in_channels!r}, out_channels {out_channels}, heads {heads} must be "
+                "positive integers (bipartite and lazy inputs are not supported)"
+            )
+        if max_neighbors is not None and max_neighbors < 1:
+            raise ConfigError(f"GraphGHHAConv: max_neighbors {max_neighbors} must be at least 1, or None")
+        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        self.add_self_loops, self.edge_dim, self.max_neighbors = add_self_loops, edge_dim, max_neighbors
+        self.policy, self.global_norm = policy, global_norm
+        width = 2 * heads * -(-out_channels // 2)  # k: both halves of every head are ceil(out / 2) wide
+        self.W_QKV = nn.Linear(in_channels, 3 * width, bias=False)  # rows Q, K, V, each [global | local]
+        self.W_C = nn.Linear(in_channels, 2, bias=False)
+        self.W_E = nn.Linear(edge_dim, heads, bias=False) if edge_dim is not None else None
+        self.W_H = nn.Linear(width, out_channels * (heads if concat else 1), bias=False)
+        self.bias = nn.Parameter(torch.empty(self.W_H.out_features)) if bias else None
+        self.dropout = nn.Dropout(dropout)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        for linear in (self.W_QKV, self.W_C, self.W_E, self.W_H):
+            if linear is not None:
+                nn.init.xavier_uniform_(linear.weight)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*b n f"],
+        edge_index: Int[Tensor, "2 e"],
+        edge_attr: Float[Tensor, "e a"] | None = None,
+        *,
+        batch: Int[Tensor, " n"] | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Float[Tensor, "*b n out"] | tuple[Float[Tensor, "*b n out"], tuple[Tensor, Tensor]]:
+        """With `return_attention_weights`: (out, (edge_index as attended over, alpha [.. e heads]))."""
+        self._check(x, edge_index, edge_attr, batch)
+        num_nodes = x.shape[-2]
+        edge_index, edge_attr = self._attended_edges(edge_index, edge_attr, num_nodes)
+
+        six = self.W_QKV(x).chunk(6, dim=-1)
+        Q1, Q2, K1, K2, V1, V2 = (split_heads(X, self.heads) for X in six)  # [.. n p w]
+        H1 = self._global(Q1, K1, V1, batch)
+
+        source, target = edge_index
+        S2 = (Q2[..., target, :, :] * K2[..., source, :, :]).sum(dim=-1) / math.sqrt(Q2.shape[-1])  # [.. e p]
+        if self.W_E is not None and edge_attr is not None:
+            S2 = S2 + self.W_E(edge_attr)
+        alpha = edge_softmax(S2, target, num_nodes)
+        messages = self.dropout(alpha)[..., None] * V2[..., source, :, :]
+        H2 = torch.zeros_like(V2).index_add(-3, target, messages)
+
+        C1, C2 = self.W_C(x).float().sigmoid().to(x.dtype).split(1, dim=-1)
+        out = self.W_H(torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1))
+        out = out if self.bias is None else out + self.bias
+        return (out, (edge_index, alpha)) if return_attention_weights else out
+
+    def _attended_edges(
+        self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int
+    ) -> tuple[Tensor, Tensor | None]:
+        if self.add_self_loops:
+            edge_index, edge_attr = add_loops(*remove_loops(edge_index, edge_attr), num_nodes)
+        if self.max_neighbors is not None:
+            kept = cap_edges(edge_index, num_nodes, self.max_neighbors, self.policy)
+            edge_index, edge_attr = edge_index[:, kept], None if edge_attr is None else edge_attr[kept]
+        return edge_index, edge_attr
+
+    def _global(self, Q1: Tensor, K1: Tensor, V1: Tensor, batch: Tensor | None) -> Float[Tensor, "*b n p w"]:
+        """The global branch, each graph by itself: graphs are laid side by side as [.. g m], padded and masked."""
+        if batch is None or batch.numel() == 0:
+            return global_mix(Q1, K1, V1, self.global_norm, None)
+        sizes = torch.bincount(batch)  # [g]
+        order = batch.argsort(stable=True)
+        starts = sizes.cumsum(0) - sizes
+        slot = torch.empty_like(batch)
+        slot[order] = torch.arange(len(batch), device=batch.device) - starts[batch[order]]
+        shape = (len(sizes), int(sizes.max()))
+        present = torch.zeros(shape, dtype=torch.bool, device=batch.device)
+        present[batch, slot] = True
+
+        def apart(X: Float[Tensor, "*b n p w"]) -> Float[Tensor, "*b g m p w"]:
+            side_by_side = X.new_zeros(*X.shape[:-3], *shape, *X.shape[-2:])
+            side_by_side[..., batch, slot, :, :] = X
+            return side_by_side
+
+        seen = present.expand(*Q1.shape[:-3], *shape)
+        mixed = global_mix(apart(Q1), apart(K1), apart(V1), self.global_norm, seen)
+        return mixed[..., batch, slot, :, :]
+
+    def _check(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None, batch: Tensor | None) -> None:
+        if not isinstance(x, Tensor) or x.ndim not in (2, 3) or x.shape[-1] != self.in_channels:
+            found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
+            raise SchemaError(f"x must be [N, {self.in_channels}] or [B, N, {self.in_channels}], found {found}")
+        if not x.is_floating_point():
+            raise SchemaError(f"x must be floating point, found {x.dtype}; call x.float()")
+        if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.long:
+            raise SchemaError(f"edge_index must be int64 [2, E], found {edge_index.dtype} {list(edge_index.shape)}")
+        if (edge_attr is None) != (self.edge_dim is None):
+            raise SchemaError(f"edge_dim is {self.edge_dim} but edge_attr is {'' if edge_attr is None else 'not '}None")
+        if edge_attr is not None and edge_attr.shape != (edge_index.shape[1], self.edge_dim):
+            raise SchemaError(
+                f"edge_attr must be [{edge_index.shape[1]}, {self.edge_dim}], found {list(edge_attr.shape)}"
+            )
+        if batch is not None and (batch.shape != (x.shape[-2],) or batch.dtype != torch.long):
+            raise SchemaError(f"batch must be int64 [{x.shape[-2]}], found {batch.dtype} {list(batch.shape)}")
+        if torch.compiler.is_compiling():
+            return
+        if edge_index.numel() and not (edge_index.min() >= 0 and edge_index.max() < x.shape[-2]):
+            raise GraphError(f"edge_index points outside the {x.shape[-2]} nodes: use 0 to {x.shape[-2] - 1}")
+        if not x.isfinite().all():
+            raise DataError("x holds NaN or Inf; impute or drop those nodes first")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads})"

@@ -1,0 +1,27 @@
+"""Precisions by name. Products and sums run in the low precision, softmax and normalisation in fp32."""
+
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from graphghha.errors import ConfigError
+
+DtypeName = Literal["fp32", "fp16", "bf16"]
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def torch_dtype(name: DtypeName) -> torch.dtype:
+    if name not in _DTYPES:
+        raise ConfigError(f"unknown dtype {name!r}; use {' | '.join(get_args(DtypeName))}")
+    return _DTYPES[name]
+
+
+class LayerNorm32(nn.LayerNorm):
+    """LayerNorm that computes in fp32 whatever it is stored in."""
+
+    def forward(self, X: Float[Tensor, "... k"]) -> Float[Tensor, "... k"]:
+        X32 = F.layer_norm(X.float(), self.normalized_shape, self.weight.float(), self.bias.float(), self.eps)
+        return X32.to(X.dtype)

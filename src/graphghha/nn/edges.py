@@ -1,0 +1,57 @@
+"""Edge lists in plain torch: self-loops, the neighbour cap, and a softmax per target node.
+
+n nodes, e edges, p heads. An edge list is [2 e]: source row, target row.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from graphghha.graph.neighbors import Policy
+
+
+def remove_loops(
+    edge_index: Int[Tensor, "2 e"], edge_attr: Float[Tensor, "e a"] | None
+) -> tuple[Int[Tensor, "2 e2"], Float[Tensor, "e2 a"] | None]:
+    kept = edge_index[0] != edge_index[1]
+    return edge_index[:, kept], None if edge_attr is None else edge_attr[kept]
+
+
+def add_loops(
+    edge_index: Int[Tensor, "2 e"], edge_attr: Float[Tensor, "e a"] | None, num_nodes: int
+) -> tuple[Int[Tensor, "2 e2"], Float[Tensor, "e2 a"] | None]:
+    """One loop per node; its attribute is the mean over the node's in-edges (GATConv's `fill_value`)."""
+    loop = torch.arange(num_nodes, device=edge_index.device)
+    looped = torch.cat([edge_index, loop.expand(2, -1)], dim=1)
+    if edge_attr is None:
+        return looped, None
+    sums = edge_attr.new_zeros(num_nodes, edge_attr.shape[1]).index_add(0, edge_index[1], edge_attr)
+    counts = torch.bincount(edge_index[1], minlength=num_nodes).clamp_min(1)
+    return looped, torch.cat([edge_attr, sums / counts[:, None]])
+
+
+def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: Policy) -> Bool[Tensor, " e"]:
+    """Which edges survive when every target keeps at most `cap` of them. Policies: graph.neighbors.NeighborRule."""
+    source, target = edge_index
+    order = source.argsort(stable=True)
+    if policy == "specific":
+        degree = torch.bincount(source, minlength=num_nodes)
+        rarity = torch.where(source == target, -1, degree[source])
+        order = order[rarity[order].argsort(stable=True)]
+    order = order[target[order].argsort(stable=True)]
+    counts = torch.bincount(target, minlength=num_nodes)
+    starts = counts.cumsum(0) - counts
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(len(order), device=order.device) - starts[target[order]]
+    return rank < cap
+
+
+def edge_softmax(S: Float[Tensor, "*b e p"], target: Int[Tensor, " e"], num_nodes: int) -> Float[Tensor, "*b e p"]:
+    """Softmax over the in-edges of every target, fp32 inside."""
+    S32 = S.float()
+    shape = (*S32.shape[:-2], num_nodes, S32.shape[-1])
+    spread = target[:, None].expand_as(S32)
+    highest = S32.new_full(shape, -torch.inf).scatter_reduce(-2, spread, S32.detach(), "amax")
+    E = (S32 - highest[..., target, :]).exp()
+    total = S32.new_zeros(shape).index_add(-2, target, E)
+    return (E / total[..., target, :]).to(S.dtype)

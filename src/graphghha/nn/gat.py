@@ -1,0 +1,68 @@
+"""The paper's rivals: the graph attention layer of Eqs. (1)-(4), dense, capped, and in reduced precision.
+
+b windows in a batch, s nodes, k width, p heads, w = k/p, d padded neighbours.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from graphghha.nn.block import Attended, AttentionBlock
+from graphghha.nn.neighbors import Neighbors, every_node
+from graphghha.nn.ops import masked_softmax, split_heads
+
+NEGATIVE_SLOPE = 0.2
+
+
+class GraphAttention(AttentionBlock):
+    """e_ij = LeakyReLU(a^T [W h_i, W h_j]) splits into one term per node, so a^T is kept as two halves."""
+
+    def build(self) -> None:
+        self.W_GAL = nn.Linear(self.width, self.width, bias=False)
+        self.a_i = nn.Parameter(torch.empty(self.heads, self.width // self.heads))
+        self.a_j = nn.Parameter(torch.empty(self.heads, self.width // self.heads))
+        for a in (self.a_i, self.a_j):
+            nn.init.xavier_uniform_(a)
+
+    def terms(self, H: Float[Tensor, "*b s k"]) -> tuple[Tensor, Tensor, Tensor]:
+        """W h [*b s p w], and its products with either half of a, [*b s p] each."""
+        WH = split_heads(self.W_GAL(H), self.heads)
+        return WH, (WH * self.a_i).sum(dim=-1), (WH * self.a_j).sum(dim=-1)
+
+
+class VanillaGAT(GraphAttention):
+    """Dense and masked, as the paper measured it: every pair is scored, then the non-edges are dropped."""
+
+    def columns(self, neighbors: Neighbors) -> Int[Tensor, "s s"]:
+        return every_node(neighbors)
+
+    def attend(
+        self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Attended:
+        WH, e_i, e_j = self.terms(H)
+        # heads before nodes: softmax and product then run over contiguous rows
+        e = F.leaky_relu(e_i.mT[..., :, None] + e_j.mT[..., None, :], NEGATIVE_SLOPE)  # [*b p s s]  Eq. (1)
+        alpha = masked_softmax(e, neighbors.visible_dense(node_mask)[..., None, :, :])  # Eq. (2)
+        mixed = alpha @ WH.transpose(-3, -2)  # [*b p s w]
+        H_cat = F.elu(mixed.transpose(-3, -2).flatten(-2))  # Eqs. (3), (4)
+        return Attended(H_cat, alpha.transpose(-3, -2))
+
+
+class SparsifiedGAT(GraphAttention):
+    """The same parameters and values over a padded, capped neighbourhood: equal to VanillaGAT when none is cut."""
+
+    def attend(
+        self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Attended:
+        WH, e_i, e_j = self.terms(H)
+        e = F.leaky_relu(e_i[..., None, :] + e_j[..., neighbors.nbr, :], NEGATIVE_SLOPE).mT  # [*b s p d]
+        alpha = masked_softmax(e, neighbors.visible(node_mask)[..., None, :])
+        mixed = torch.einsum("...spd,...sdpw->...spw", alpha, WH[..., neighbors.nbr, :, :])
+        return Attended(F.elu(mixed.flatten(-2)), alpha)
+
+
+class QuantizedGAT(VanillaGAT):
+    """VanillaGAT in reduced precision: fp16 unless told bf16."""
+
+    default_dtype = "fp16"

@@ -1,0 +1,74 @@
+"""GraphGHHA: graph-native gated hybrid-head attention, Eq. (13) and Algorithm 1, batched on one static graph.
+
+b windows in a batch, s nodes, k width = k1 global + k2 local, p heads, w = k1/p = k2/p, d padded neighbours.
+"""
+
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from graphghha.errors import ConfigError
+from graphghha.nn.block import Attended, AttentionBlock
+from graphghha.nn.neighbors import Neighbors
+from graphghha.nn.ops import GlobalNorm, global_mix, masked_softmax, split_heads
+
+
+class GatedHybridBlock(AttentionBlock):
+    """Global linear branch, some local softmax branch, and a node-wise gate between them."""
+
+    def __init__(self, width: int, heads: int = 1, *, global_norm: GlobalNorm = "rms", **block: Any) -> None:
+        if global_norm not in ("rms", "raw"):
+            raise ConfigError(f"unknown global_norm {global_norm!r}; use rms | raw")
+        if width % (2 * heads):
+            raise ConfigError(
+                f"{type(self).__name__}: width {width} must be a multiple of 2 x heads = {2 * heads}: "
+                "every head has a global and a local half"
+            )
+        super().__init__(width, heads, **block)
+        self.global_norm = global_norm
+
+    def build(self) -> None:
+        self.W_QKV = nn.Linear(self.width, 3 * self.width, bias=False)  # rows Q, K, V, each [global | local]
+        self.W_C = nn.Linear(self.width, 2, bias=False)
+
+    def branches(
+        self, H: Float[Tensor, "*b s k"]
+    ) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+        """(Q1, K1, V1), (Q2, K2, V2), each [*b s p w]   (Alg. 1 l. 1-4)."""
+        six = self.W_QKV(H).chunk(6, dim=-1)
+        Q1, Q2, K1, K2, V1, V2 = (split_heads(X, self.heads) for X in six)
+        return (Q1, K1, V1), (Q2, K2, V2)
+
+    def fuse(
+        self, H: Float[Tensor, "*b s k"], H1: Float[Tensor, "*b s p w"], H2: Float[Tensor, "*b s p w"], alpha: Tensor
+    ) -> Attended:
+        """Gate the branches and lay them side by side (Alg. 1 l. 18-19)."""
+        gates = self.W_C(H).float().sigmoid().to(H.dtype)  # [*b s 2]
+        C1, C2 = gates.split(1, dim=-1)
+        H_cat = torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1)  # [*b s k]
+        return Attended(H_cat, alpha, gates)
+
+
+class GraphGHHA(GatedHybridBlock):
+    """The paper's layer: the local branch is softmax attention over the capped graph neighbourhood.
+
+        H_cat = [C1 * ReLU^2(Q1) (ReLU^2(K1)^T V1),  C2 * Softmax_N(i)(Q2 K2^T / sqrt(w)) V2]
+
+    `global_norm="raw"` is Eq. (13) as printed; the default bounds what one node can do to the others
+    (docs/decisions/global-branch.md).
+    """
+
+    def attend(
+        self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Attended:
+        (Q1, K1, V1), (Q2, K2, V2) = self.branches(H)
+        H1 = global_mix(Q1, K1, V1, self.global_norm, node_mask)  # [*b s p w]  l. 5
+
+        nbr = neighbors.nbr
+        S2 = torch.einsum("...spw,...sdpw->...spd", Q2, K2[..., nbr, :, :]) / math.sqrt(Q2.shape[-1])  # l. 11
+        A2 = masked_softmax(S2, neighbors.visible(node_mask)[..., None, :])  # [*b s p d]  l. 15
+        H2 = torch.einsum("...spd,...sdpw->...spw", A2, V2[..., nbr, :, :])  # l. 16
+        return self.fuse(H, H1, H2, A2)

@@ -1,0 +1,52 @@
+"""A neighbourhood as tensors: what every layer attends over.
+
+s nodes, d largest degree after the cap.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from graphghha.graph import Neighborhood
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Padded neighbours of one static graph, as wide as the largest degree after the cap."""
+
+    nbr: Int[Tensor, "s d"]
+    nbr_mask: Bool[Tensor, "s d"]
+
+    @classmethod
+    def of(cls, neighborhood: Neighborhood, device: torch.device | str | None = None) -> Self:
+        nbr, nbr_mask = neighborhood.padded()
+        return cls(torch.as_tensor(nbr, device=device), torch.as_tensor(nbr_mask, device=device))
+
+    @property
+    def num_nodes(self) -> int:
+        return self.nbr.shape[0]
+
+    @cached_property
+    def adj(self) -> Bool[Tensor, "s s"]:
+        """`adj[i, j]`: i attends to j. Quadratic; only the dense rivals ask for it."""
+        adj = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.bool, device=self.nbr.device)
+        rows = torch.arange(self.num_nodes, device=self.nbr.device)[:, None].expand_as(self.nbr)
+        adj[rows[self.nbr_mask], self.nbr[self.nbr_mask]] = True
+        return adj
+
+    def visible(self, node_mask: Bool[Tensor, "*b s"] | None) -> Bool[Tensor, "*#b s d"]:
+        """Which padded neighbours count: real ones that are present."""
+        return self.nbr_mask if node_mask is None else self.nbr_mask & node_mask[..., self.nbr]
+
+    def visible_dense(self, node_mask: Bool[Tensor, "*b s"] | None) -> Bool[Tensor, "*#b s s"]:
+        return self.adj if node_mask is None else self.adj & node_mask[..., None, :]
+
+
+def every_node(neighbors: Neighbors) -> Int[Tensor, "s s"]:
+    """Columns of a dense layer's attention: each row lists all nodes (a view, nothing is allocated)."""
+    s = neighbors.num_nodes
+    return torch.arange(s, device=neighbors.nbr.device).expand(s, s)
