@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
 from graphghha.graph.neighbors import Policy
 from graphghha.nn.edges import add_loops, cap_edges, edge_softmax, remove_loops
-from graphghha.nn.ops import GlobalNorm, global_mix, split_heads
+from graphghha.nn.ops import GlobalNorm, global_mix, split_heads, wide
 
 
 class GraphGHHAConv(nn.Module):
@@ -95,7 +95,7 @@ class GraphGHHAConv(nn.Module):
         messages = self.dropout(alpha)[..., None] * V2[..., source, :, :]
         H2 = torch.zeros_like(V2).index_add(-3, target, messages)
 
-        C1, C2 = self.W_C(x).float().sigmoid().to(x.dtype).split(1, dim=-1)
+        C1, C2 = wide(self.W_C(x)).sigmoid().to(x.dtype).split(1, dim=-1)
         out = self.W_H(torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1))
         out = out if self.bias is None else out + self.bias
         return (out, (edge_index, alpha)) if return_attention_weights else out

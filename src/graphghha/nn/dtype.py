@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from graphghha.errors import ConfigError
+from graphghha.nn.ops import wide
 
 DtypeName = Literal["fp32", "fp16", "bf16"]
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -23,5 +24,5 @@ class LayerNorm32(nn.LayerNorm):
     """LayerNorm that computes in fp32 whatever it is stored in."""
 
     def forward(self, X: Float[Tensor, "... k"]) -> Float[Tensor, "... k"]:
-        X32 = F.layer_norm(X.float(), self.normalized_shape, self.weight.float(), self.bias.float(), self.eps)
-        return X32.to(X.dtype)
+        normed = F.layer_norm(wide(X), self.normalized_shape, wide(self.weight), wide(self.bias), self.eps)
+        return normed.to(X.dtype)

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from graphghha.graph.neighbors import Policy
+from graphghha.nn.ops import wide
 
 
 def remove_loops(
@@ -47,11 +48,11 @@ def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: 
 
 
 def edge_softmax(S: Float[Tensor, "*b e p"], target: Int[Tensor, " e"], num_nodes: int) -> Float[Tensor, "*b e p"]:
-    """Softmax over the in-edges of every target, fp32 inside."""
-    S32 = S.float()
-    shape = (*S32.shape[:-2], num_nodes, S32.shape[-1])
-    spread = target[:, None].expand_as(S32)
-    highest = S32.new_full(shape, -torch.inf).scatter_reduce(-2, spread, S32.detach(), "amax")
-    E = (S32 - highest[..., target, :]).exp()
-    total = S32.new_zeros(shape).index_add(-2, target, E)
+    """Softmax over the in-edges of every target, at least fp32 inside."""
+    scores = wide(S)
+    shape = (*scores.shape[:-2], num_nodes, scores.shape[-1])
+    spread = target[:, None].expand_as(scores)
+    highest = scores.new_full(shape, -torch.inf).scatter_reduce(-2, spread, scores.detach(), "amax")
+    E = (scores - highest[..., target, :]).exp()
+    total = scores.new_zeros(shape).index_add(-2, target, E)
     return (E / total[..., target, :]).to(S.dtype)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError
 from graphghha.nn.block import Attended, AttentionBlock
 from graphghha.nn.neighbors import Neighbors
-from graphghha.nn.ops import GlobalNorm, global_mix, masked_softmax, split_heads
+from graphghha.nn.ops import GlobalNorm, global_mix, masked_softmax, split_heads, wide
 
 
 class GatedHybridBlock(AttentionBlock):
@@ -46,7 +46,7 @@ class GatedHybridBlock(AttentionBlock):
         self, H: Float[Tensor, "*b s k"], H1: Float[Tensor, "*b s p w"], H2: Float[Tensor, "*b s p w"], alpha: Tensor
     ) -> Attended:
         """Gate the branches and lay them side by side (Alg. 1 l. 18-19)."""
-        gates = self.W_C(H).float().sigmoid().to(H.dtype)  # [*b s 2]
+        gates = wide(self.W_C(H)).sigmoid().to(H.dtype)  # [*b s 2]
         C1, C2 = gates.split(1, dim=-1)
         H_cat = torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1)  # [*b s k]
         return Attended(H_cat, alpha, gates)

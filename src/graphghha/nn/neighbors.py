@@ -5,7 +5,6 @@ s nodes, d largest degree after the cap.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import torch
 from jaxtyping import Bool, Int
@@ -22,7 +21,7 @@ class Neighbors:
     nbr_mask: Bool[Tensor, "s d"]
 
     @classmethod
-    def of(cls, neighborhood: Neighborhood, device: torch.device | str | None = None) -> Self:
+    def of(cls, neighborhood: Neighborhood, device: torch.device | str | None = None) -> "Neighbors":
         nbr, nbr_mask = neighborhood.padded()
         return cls(torch.as_tensor(nbr, device=device), torch.as_tensor(nbr_mask, device=device))
 

@@ -18,17 +18,23 @@ def relu2(X: Tensor) -> Tensor:
     return X.relu().square()
 
 
+def wide(X: Tensor) -> Tensor:
+    """At least fp32: where softmax and normalisation are computed."""
+    return X.to(torch.promote_types(X.dtype, torch.float32))
+
+
 def masked_softmax(S: Float[Tensor, "... n"], mask: Bool[Tensor, "... n"]) -> Float[Tensor, "... n"]:
     """Softmax over the unmasked entries of the last axis; a row without any is zero. fp32 inside."""
-    # finfo.min of the fp32 copy: a constant such as -1e9 would overflow in fp16
-    S32 = S.float().masked_fill(~mask, torch.finfo(torch.float32).min)
-    return (S32.softmax(dim=-1) * mask).to(S.dtype)
+    # finfo.min of the wide copy: a constant such as -1e9 would overflow in fp16
+    scores = wide(S)
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return (scores.softmax(dim=-1) * mask).to(S.dtype)
 
 
 def rms_rows(X: Float[Tensor, "... w"]) -> Float[Tensor, "... w"]:
-    """Rows scaled to a root mean square of at most one: |row| <= sqrt(w). fp32."""
-    X32 = X.float()
-    return X32 * (X32.square().mean(dim=-1, keepdim=True) + RMS_EPS).rsqrt()
+    """Rows scaled to a root mean square of at most one: |row| <= sqrt(w). At least fp32."""
+    X = wide(X)
+    return X * (X.square().mean(dim=-1, keepdim=True) + RMS_EPS).rsqrt()
 
 
 def split_heads(X: Float[Tensor, "*b s k"], heads: int) -> Float[Tensor, "*b s p w"]:
@@ -52,8 +58,8 @@ def global_mix(
     else:
         count = node_mask.sum(dim=-1).clamp_min(1) if node_mask is not None else torch.tensor(Q1.shape[-3])
         # 1/sqrt(s) on either factor instead of 1/s on one: neither overflows nor vanishes in 16 bit
-        share = count.to(Q1.device, torch.float32).rsqrt()[..., None, None, None]
-        phi_K = (rms_rows(relu2(K1.float())) * share).to(K1.dtype)
+        share = wide(Q1.new_ones(())).mul(count).rsqrt()[..., None, None, None]
+        phi_K = (rms_rows(relu2(wide(K1))) * share).to(K1.dtype)
         V1 = (rms_rows(V1) * share).to(V1.dtype)
     if node_mask is not None:
         phi_K = phi_K * node_mask[..., None, None]

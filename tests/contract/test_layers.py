@@ -1,0 +1,152 @@
+"""One suite over every attention layer: they are interchangeable in the ADU."""
+
+import pytest
+import torch
+
+from builders import loop_template, neighbors_of, random_graph
+from graphghha.errors import ConfigError
+from graphghha.graph.neighbors import NeighborRule, from_pairs
+from graphghha.nn import LAYERS, GraphGHHA, Neighbors, ScaledDotProduct, SparsifiedGAT, VanillaGAT
+from graphghha.nn.layers import make_layer
+
+NAMES = sorted(LAYERS)
+
+
+@pytest.fixture(params=NAMES)
+def layer(request):
+    torch.manual_seed(0)
+    return make_layer(request.param, 32, 4, dtype="fp32")
+
+
+def test_a_batch_equals_a_loop(layer):
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    H = torch.randn(5, 18, 32)
+    one_by_one = torch.stack([layer(window, neighbors) for window in H])
+    torch.testing.assert_close(layer(H, neighbors), one_by_one)
+
+
+def test_other_windows_of_a_batch_change_nothing(layer):
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    H = torch.randn(2, 18, 32)
+    other = H.clone()
+    other[1] = 1000 * torch.randn(18, 32)
+    assert torch.equal(layer(H, neighbors)[0], layer(other, neighbors)[0])
+
+
+def test_an_absent_node_is_as_good_as_removed(layer):
+    """Present nodes score as on the graph without it; what the absent node holds is never read."""
+    graph = loop_template()
+    neighbors, adj = neighbors_of(graph)
+    if type(layer).__name__ == "GHHA":
+        layer.num_blocks = 1  # blocks follow positions, which removal shifts
+    present = torch.ones(8, dtype=torch.bool)
+    present[3] = False
+    H = torch.randn(8, 32)
+    poisoned = H.clone()
+    poisoned[3] = 1e6
+    out = layer(H, neighbors, present)
+    torch.testing.assert_close(layer(poisoned, neighbors, present)[present], out[present])
+
+    rows, cols = adj[present][:, present].nonzero().T.numpy()
+    smaller = Neighbors.of(from_pairs(rows, cols, 7, NeighborRule(self_loops=False)))
+    torch.testing.assert_close(layer(H[present], smaller), out[present])
+
+
+def test_attention_weights_sum_to_one_over_the_nodes_they_name(layer):
+    neighbors, _ = neighbors_of(loop_template())
+    alpha = layer.attend(torch.randn(8, 32), neighbors, None).alpha
+    assert layer.columns(neighbors).shape[-1] == alpha.shape[-1]
+    torch.testing.assert_close(alpha.sum(-1), torch.ones(8, 4))
+
+
+def test_every_parameter_learns(layer):
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    (layer(torch.randn(3, 18, 32), neighbors) * torch.randn(3, 18, 32)).sum().backward()
+    assert {name for name, p in layer.named_parameters() if p.grad is None or not p.grad.any()} == set()
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_layer_runs_in_every_dtype(name, dtype):
+    torch.manual_seed(0)
+    low, high = make_layer(name, 32, 4, dtype=dtype), make_layer(name, 32, 4, dtype="fp32")
+    high.load_state_dict({k: v.float() for k, v in low.state_dict().items()})
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    H = torch.randn(18, 32)
+    out = low(H.to(next(low.parameters()).dtype), neighbors)
+    torch.testing.assert_close(out.float(), high(H, neighbors), rtol=0.05, atol=0.05)
+
+
+def test_quantized_means_sixteen_bit():
+    layer = make_layer("quantized_gat", 32, 4)
+    assert isinstance(layer, VanillaGAT) and layer.W_H.weight.dtype == torch.float16
+
+
+def test_dense_and_sparse_gat_agree_when_nothing_is_capped():
+    torch.manual_seed(0)
+    dense, sparse = VanillaGAT(32, 4), SparsifiedGAT(32, 4)
+    sparse.load_state_dict(dense.state_dict())
+    graph = random_graph(18, 60)
+    neighbors, _ = neighbors_of(graph)
+    H = torch.randn(3, 18, 32)
+    torch.testing.assert_close(sparse(H, neighbors), dense(H, neighbors))
+    capped, _ = neighbors_of(graph, max_neighbors=2)
+    assert not torch.allclose(sparse(H, capped), dense(H, neighbors))
+
+
+def test_the_gat_layer_is_equations_one_to_four():
+    torch.manual_seed(0)
+    layer = VanillaGAT(8, 2)
+    neighbors, adj = neighbors_of(random_graph(6, 10))
+    H = torch.randn(6, 8)
+    WH = (H @ layer.W_GAL.weight.T).reshape(6, 2, 4)
+    expected = torch.zeros(6, 2, 4)
+    for i in range(6):
+        for p in range(2):
+            mine = [j for j in range(6) if adj[i, j]]
+            a = torch.cat([layer.a_i[p], layer.a_j[p]])
+            e = torch.stack([torch.nn.functional.leaky_relu(a @ torch.cat([WH[i, p], WH[j, p]]), 0.2) for j in mine])
+            expected[i, p] = (e.softmax(0)[:, None] * WH[mine, p]).sum(0)
+    torch.testing.assert_close(layer.attend(H, neighbors, None).H_cat, torch.nn.functional.elu(expected.flatten(1)))
+
+
+def test_scaled_dot_product_equals_torch_full_and_masked():
+    torch.manual_seed(0)
+    neighbors, adj = neighbors_of(random_graph(10, 30))
+    H = torch.randn(10, 16)
+    for masked, mask in ((False, None), (True, adj)):
+        layer = ScaledDotProduct(16, 2, masked=masked)
+        Q, K, V = (X.reshape(10, 2, 8).transpose(0, 1) for X in layer.W_QKV(H).chunk(3, -1))
+        expected = torch.nn.functional.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+        torch.testing.assert_close(
+            layer.attend(H, neighbors, None).H_cat.reshape(10, 2, 8), expected.transpose(0, 1), rtol=1e-4, atol=1e-5
+        )
+
+
+def test_ghha_with_one_block_is_graphghha_on_the_complete_graph():
+    torch.manual_seed(0)
+    block, graph_layer = make_layer("ghha", 32, 4, num_blocks=1), GraphGHHA(32, 4)
+    block.load_state_dict(graph_layer.state_dict())
+    everyone = torch.arange(9).expand(9, 9).contiguous()
+    complete = Neighbors(everyone, torch.ones(9, 9, dtype=torch.bool))
+    H = torch.randn(9, 32)
+    torch.testing.assert_close(block(H, complete), graph_layer(H, complete))
+
+
+def test_ghha_blocks_do_not_see_each_other_locally():
+    torch.manual_seed(0)
+    layer = make_layer("ghha", 16, 2, num_blocks=3)
+    neighbors, _ = neighbors_of(random_graph(10, 20))  # blocks of 4, 4, 2: padded
+    H = torch.randn(10, 16)
+    changed = H.clone()
+    changed[9] += 1
+    local = [layer.attend(h, neighbors, None).H_cat[:, 8:] for h in (H, changed)]
+    assert torch.equal(local[0][:8], local[1][:8])
+    assert not torch.equal(local[0][8], local[1][8])
+
+
+def test_an_unknown_layer_or_option_is_named():
+    with pytest.raises(ConfigError, match="graphghha | "):
+        make_layer("gat", 32, 4)
+    with pytest.raises(ConfigError, match="num_bloks"):
+        make_layer("ghha", 32, 4, num_bloks=3)

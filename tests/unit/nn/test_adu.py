@@ -1,0 +1,160 @@
+"""The Attack Detection Unit: any size, any layer, masks, explanations, bad input."""
+
+import pytest
+import torch
+
+from builders import loop_template
+from graphghha.errors import CheckpointError, ConfigError, DataError, NotFoundError, SchemaError
+from graphghha.graph import CpsGraph, Node
+from graphghha.nn import ADU, LAYERS
+from graphghha.vocabulary import CLASSES, UNKNOWN
+
+
+@pytest.fixture(scope="module")
+def template():
+    return loop_template()
+
+
+@pytest.fixture(scope="module")
+def adu(template):
+    torch.manual_seed(0)
+    return ADU(template, in_features=5, width=32, heads=4).eval()
+
+
+def test_probabilities_of_four_classes_for_every_node(adu, template):
+    probs = adu(torch.randn(3, 8, 5), template)
+    assert probs.shape == (3, 8, len(CLASSES)) and probs.dtype == torch.float32
+    torch.testing.assert_close(probs.sum(-1), torch.ones(3, 8))
+    torch.testing.assert_close(adu.attack_probability(probs), probs[..., 1:].sum(-1))
+    assert torch.equal(adu.attack_class(probs), probs.argmax(-1))
+
+
+@pytest.mark.parametrize("layer", sorted(LAYERS))
+def test_one_model_runs_on_any_number_of_zones(template, layer):
+    adu = ADU(template, layer=layer, in_features=5, width=32, heads=4)
+    for zones in (1, 2, 7):
+        graph = template.replicate(zones, shared=["outdoor", "supervisor"])
+        assert adu(torch.randn(graph.num_nodes, 5), graph).shape == (graph.num_nodes, 4)
+
+
+def test_the_defaults_are_the_papers(template):
+    config = ADU(template).config
+    assert (config.layer, config.layers, config.heads, config.width) == ("graphghha", 3, 8, 64)
+
+
+def test_two_sensors_with_equal_readings_are_told_apart_by_role(adu, template):
+    x = torch.zeros(8, 5)
+    temp, flow = template.index("temp"), template.index("flow")
+    H, _ = adu.embed(x, adu.tensors(template), None)
+    assert not torch.allclose(H[temp], H[flow])
+
+
+def test_features_of_a_node_without_a_signal_are_never_read(adu, template):
+    x = torch.randn(8, 5)
+    forged = x.clone()
+    forged[template.index("pump")] = torch.nan
+    assert torch.equal(adu(x, template), adu(forged, template))
+
+
+def test_an_absent_node_is_unknown_and_invisible(adu, template):
+    x = torch.randn(2, 8, 5)
+    mask = torch.ones(2, 8, dtype=torch.bool)
+    mask[1, 4] = False
+    poisoned = x.clone()
+    poisoned[1, 4] = torch.nan
+    probs = adu(poisoned, template, mask)
+    assert probs[1, 4].isnan().all() and probs[mask].isfinite().all()
+    assert adu.attack_class(probs)[1, 4] == UNKNOWN
+    assert adu.attack_probability(probs)[1, 4].isnan()
+    torch.testing.assert_close(probs[0], adu(x[0], template))
+    finite = x.clone()
+    finite[1, 4] = 3.0
+    assert torch.equal(adu(finite, template, mask)[mask], probs[mask])
+
+
+def test_nobody_present_is_all_unknown(adu, template):
+    assert adu(torch.randn(8, 5), template, torch.zeros(8, dtype=torch.bool)).isnan().all()
+
+
+def test_zones_of_one_graph_mix_and_windows_of_a_batch_do_not(adu, template):
+    two = template.replicate(2)
+    x = torch.randn(16, 5)
+    louder = x.clone()
+    louder[8:] *= 50
+    assert not torch.equal(adu(x, two)[:8], adu(louder, two)[:8])
+    batch, other = (torch.stack([x[:8], second]) for second in (x[8:], louder[8:]))
+    assert torch.equal(adu(batch, template)[0], adu(other, template)[0])
+
+
+def test_a_binary_head_gives_the_probability_of_attack(template):
+    adu = ADU(template, in_features=2, head="binary")
+    probs = adu(torch.randn(8, 2), template)
+    assert probs.shape == (8, 2)
+    torch.testing.assert_close(adu.attack_probability(probs), probs[:, 1])
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+def test_low_precision_agrees_with_full_precision(adu, template, dtype):
+    low = ADU(template, in_features=5, width=32, heads=4, dtype=dtype)
+    low.load_state_dict(adu.state_dict())
+    x = torch.randn(4, 8, 5)
+    probs = low(x, template)
+    assert probs.dtype == torch.float32
+    torch.testing.assert_close(probs, adu(x, template), rtol=0, atol=0.02)
+
+
+def test_an_explanation_names_gates_and_strongest_edges(adu, template):
+    found = adu.explain(torch.randn(8, 5), template, "temp")
+    assert len(found.global_gates) == len(found.local_gates) == 3
+    assert all(0 < gate < 1 for gate in found.global_gates + found.local_gates)
+    assert {(edge.source, edge.kind) for edge in found.edges} == {
+        ("temp", "self"),
+        ("temp_pid", "comm"),
+        ("valve", "phys"),
+        ("pump", "phys"),
+    }
+    weights = [edge.weight for edge in found.edges]
+    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("layer", sorted(LAYERS))
+def test_every_layer_can_be_explained(template, layer):
+    adu = ADU(template, layer=layer, in_features=5, width=32, heads=4)
+    assert adu.explain(torch.randn(8, 5), template, "valve", top=2).edges
+
+
+def test_bad_input_is_named(adu, template, unchecked):
+    good = torch.randn(8, 5)
+    with pytest.raises(SchemaError, match=r"8 nodes, 5 features\], found \[7, 5\]"):
+        adu(good[:7], template)
+    with pytest.raises(SchemaError, match=r"found \[8, 4\]"):
+        adu(good[:, :4], template)
+    with pytest.raises(SchemaError, match="floating point, found torch.int64"):
+        adu(good.long(), template)
+    with pytest.raises(SchemaError, match="mask must be bool"):
+        adu(good, template, torch.ones(8))
+    broken = good.clone()
+    broken[2, 1] = torch.inf
+    with pytest.raises(DataError, match="node 2 hold NaN or Inf"):
+        adu(broken, template)
+    with pytest.raises(CheckpointError, match="roles this model was not built for: chiller"):
+        adu(torch.randn(1, 5), CpsGraph([Node("chiller", "actuator")]))
+    with pytest.raises(NotFoundError, match="no node is named 'boiler'"):
+        adu.explain(good, template, "boiler")
+    with pytest.raises(SchemaError, match="one window"):
+        adu.explain(good[None], template, "valve")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        pytest.param({"layer": "gat"}, "unknown layer 'gat'", id="layer"),
+        pytest.param({"layers": 0}, "layers 0", id="no-layers"),
+        pytest.param({"head": "softmax"}, "classes | binary", id="head"),
+        pytest.param({"dtype": "int8"}, "fp32 | fp16 | bf16", id="dtype"),
+        pytest.param({"widht": 3}, "widht", id="typo"),
+    ],
+)
+def test_impossible_settings_are_refused(template, settings, message, unchecked):
+    with pytest.raises(ConfigError, match=message):
+        ADU(template, **settings)
