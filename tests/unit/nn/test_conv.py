@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812
 
 from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
 from graphghha.nn import GraphGHHA, GraphGHHAConv, Neighbors

@@ -1,0 +1,43 @@
+"""How much memory one forward pass takes on a large graph: it must grow with edges, never with nodes squared."""
+
+import resource
+import sys
+import time
+from typing import Any
+
+import torch
+
+from graphghha.nn import ADU
+from graphghha.plants import load_plant
+
+
+def measure_memory(nodes: int, plant: str = "fcu", seed: int = 0) -> dict[str, Any]:
+    """Peak resident memory of this process around one eager forward pass over at least `nodes` nodes."""
+    template = load_plant(plant).template
+    start = time.perf_counter()
+    graph = template.replicate(-(-nodes // template.num_nodes))
+    torch.manual_seed(seed)
+    adu = ADU(template, in_features=16).eval()
+    tensors = adu.tensors(graph)
+    built_s = time.perf_counter() - start
+    x = torch.randn(graph.num_nodes, 16)
+    before_mb = _peak_mb()
+    start = time.perf_counter()
+    with torch.no_grad():
+        probs = adu(x, tensors)
+    assert probs.isfinite().all()
+    return {
+        "bench": "memory",
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "max_neighbors": tensors.neighbors.nbr.shape[1],
+        "build_s": round(built_s, 2),
+        "forward_s": round(time.perf_counter() - start, 2),
+        "before_mb": round(before_mb),
+        "peak_mb": round(_peak_mb()),
+    }
+
+
+def _peak_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -1,0 +1,50 @@
+"""`graphghha graph`: look at a plant's graph."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from graphghha.graph import CpsGraph
+
+
+@click.group()
+def graph() -> None:
+    """Check or draw the graph of a plant."""
+
+
+@graph.command()
+@click.argument("plant")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def check(plant: str, as_json: bool) -> None:
+    """Check PLANT (a built-in plant or a JSON file) and say what it holds."""
+    from graphghha.graph.summary import summarize
+
+    summary = summarize(_load(plant))
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    for name, value in summary.items():
+        click.echo(f"{name.replace('_', ' '):<22} {value if not isinstance(value, list) else ', '.join(value) or '-'}")
+
+
+@graph.command()
+@click.argument("plant")
+@click.option("--zones", type=click.IntRange(1), help="Draw this many zones of the template.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .svg or .png file.")
+def draw(plant: str, zones: int | None, out: Path) -> None:
+    """Draw PLANT: coloured by kind, comm edges solid, phys edges dashed."""
+    from graphghha.graph.draw import draw_graph
+
+    found = _load(plant)
+    draw_graph(found.replicate(zones) if zones else found, out)
+    click.echo(f"wrote {out}", err=True)
+
+
+def _load(plant: str) -> "CpsGraph":
+    from graphghha.graph import read_graph
+    from graphghha.plants import load_plant
+
+    return read_graph(Path(plant)) if plant.endswith(".json") else load_plant(plant).template

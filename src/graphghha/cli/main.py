@@ -1,0 +1,31 @@
+"""The `graphghha` command. Heavy imports wait inside the commands, so that --help answers at once."""
+
+import click
+
+from graphghha import __version__
+from graphghha.cli.bench import bench
+from graphghha.cli.doctor import doctor
+from graphghha.cli.graph import graph
+from graphghha.errors import GraphGHHAError
+
+
+class Cli(click.Group):
+    """Our errors become one red line and an exit code; bugs keep their traceback."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except GraphGHHAError as exc:
+            click.secho(f"{type(exc).__name__}: {exc}", fg="red", err=True)
+            ctx.exit(exc.exit_code)
+
+
+@click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="graphghha")
+def main() -> None:
+    """Detect attacks on cyber-physical systems: which node, which class, how sure, since when."""
+
+
+main.add_command(bench)
+main.add_command(doctor)
+main.add_command(graph)

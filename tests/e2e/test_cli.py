@@ -1,0 +1,55 @@
+"""The command line in-process: results on stdout, people's text on stderr, errors as one line and an exit code."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from builders import loop_template
+from graphghha import __version__
+from graphghha.cli import main
+from graphghha.graph import write_graph
+
+
+@pytest.fixture
+def run():
+    return lambda *args: CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+@pytest.fixture
+def plant(tmp_path):
+    write_graph(loop_template(), tmp_path / "plant.json")
+    return tmp_path / "plant.json"
+
+
+def test_help_and_version(run):
+    assert "Detect attacks" in run("--help").stdout
+    assert __version__ in run("--version").stdout
+
+
+def test_doctor_tells_people_and_machines(run):
+    assert "torch" in run("doctor").stdout
+    report = json.loads(run("doctor", "--json").stdout)
+    assert report["machine"]["cores"] >= 1
+    assert {part["package"] for part in report["parts"]} >= {"torch", "onnxruntime", "pyarrow"}
+
+
+def test_graph_check_counts(run, plant):
+    summary = json.loads(run("graph", "check", plant, "--json").stdout)
+    assert summary["nodes"] == 8 and summary["comm_edges"] == 7 and summary["phys_edges"] == 3
+    assert summary["without_signal"] == ["pump"] and summary["isolated"] == []
+    assert "without signal         pump" in run("graph", "check", plant).stdout
+
+
+def test_graph_draw_writes_a_picture(run, plant, tmp_path):
+    result = run("graph", "draw", plant, "--zones", 2, "--out", tmp_path / "two.svg")
+    assert result.exit_code == 0 and result.stdout == "" and "wrote" in result.stderr
+    assert "zone-02/valve" in (tmp_path / "two.svg").read_text()
+
+
+def test_our_errors_are_one_line_and_an_exit_code(run, tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    result = run("graph", "check", broken)
+    assert result.exit_code == 3 and result.stdout == ""
+    assert result.stderr.startswith("DataError: ") and len(result.stderr.splitlines()) == 1

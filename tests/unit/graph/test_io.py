@@ -1,0 +1,49 @@
+"""Graphs survive the trip through JSON, and a broken file says where it is broken."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import loop_template, random_graph
+from graphghha.errors import DataError, GraphError
+from graphghha.graph import read_graph, write_graph
+from graphghha.graph.io import FORMAT, from_dict, to_dict
+
+
+@given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 1000), st.integers(0, 3))
+@settings(deadline=None, max_examples=50)
+def test_round_trip(nodes, edges, seed, zones):
+    graph = random_graph(nodes, edges, seed)
+    graph = graph.replicate(zones) if zones else graph
+    assert from_dict(json.loads(json.dumps(to_dict(graph)))) == graph
+
+
+def test_files_keep_reasons(tmp_path):
+    write_graph(loop_template(), tmp_path / "g.json")
+    assert read_graph(tmp_path / "g.json").edges == loop_template().edges
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("{", "is not JSON", id="torn"),
+        pytest.param("[]", "expected a JSON object", id="list"),
+        pytest.param('{"format": "other/2"}', "found 'other/2'", id="format"),
+        pytest.param(json.dumps({"format": FORMAT, "nodes": {}}), "nodes must be a list", id="nodes"),
+        pytest.param(json.dumps({"format": FORMAT, "nodes": [3]}), r"nodes\[0\]", id="entry"),
+        pytest.param(json.dumps({"format": FORMAT, "nodes": [{"name": "a"}]}), "do not fit", id="field"),
+        pytest.param(json.dumps({"format": FORMAT, "nodes": []}), "the graph is empty", id="empty"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_fault(tmp_path, text, message):
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises((DataError, GraphError), match=f"broken.json.*{message}"):
+        read_graph(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match="nowhere.json: cannot be read"):
+        read_graph(tmp_path / "nowhere.json")
