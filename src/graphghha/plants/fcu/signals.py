@@ -1,4 +1,4 @@
-"""The 29 signals of the fan-coil unit in the data set's column order: SI inside, the data set's own units at the border."""
+"""The 29 signals of the fan-coil unit in column order: SI inside, the data set's own units at the border."""
 
 from typing import Any
 
@@ -20,8 +20,9 @@ TO_SI: dict[str, tuple[float, float]] = {
 }
 SI_UNIT = {"degF": "degC", "CFM": "L/s", "GPM": "L/s"}
 
-# name, meaning, unit in the data set, range and noise in SI. Noise is the instrument's: 0.1 K on temperatures, 1 %RH on humidity, about
-# 1 % of a usual reading on flows, speed and power, 0.3 % on position feedback, none on modes, setpoints and commands.
+# name, meaning, unit in the data set, range and noise in SI. Noise is the instrument's: 0.1 K on temperatures,
+# 1 %RH on humidity, about 1 % of a usual reading on flows, speed and power, 0.3 % on position feedback, none on
+# modes, setpoints and commands.
 _TABLE: tuple[tuple[str, str, str, float, float, float], ...] = (
     ("FCU_CTRL", "operating mode: 0 shutdown, 1 operate, 2 setback", "mode", 0, 2, 0),
     ("FAN_CTRL", "fan mode: 1 auto, 2 off", "mode", 1, 2, 0),
