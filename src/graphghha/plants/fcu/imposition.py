@@ -1,7 +1,7 @@
 """The named hooks through which an attack or fault acts on a zone, minute by minute; neutral unless edited.
 
-Physical hooks change the equipment, control hooks the controller, reading hooks what a sensor reports: the controller and
-the telemetry both see the reading. An attack is an `Imposer`: it edits a day's hooks of its zones and minutes.
+Physical hooks change the equipment, control hooks the controller, reading hooks what a sensor reports: the controller
+and the telemetry both see the reading. An attack is an `Imposer`: it edits a day's hooks of its zones and minutes.
 """
 
 from dataclasses import dataclass
