@@ -77,7 +77,7 @@ class Building:
         )
         self._flat = [flat(each) for each in self.parameters]
         self.state: NDArray[np.float64] = np.zeros((zones, NUM_STATE))
-        self.state[:, [S_AIR, S_MASS, S_COIL, S_DISCHARGE, S_HOT, S_MIXED]] = 20.0
+        self.state[:, [S_AIR, S_MASS, S_COIL, S_CORE, S_DISCHARGE, S_HOT, S_MIXED]] = 20.0
         self.state[:, S_RATIO] = 0.005
         self.state[:, S_MODE] = 2
         self._neutral = ZoneHooks.neutral()
@@ -136,6 +136,7 @@ class Building:
                 date.weekday(),
                 weather.temperature,
                 weather.humidity,
+                weather.ratio,
                 loads.air,
                 loads.mass,
                 loads.moisture,

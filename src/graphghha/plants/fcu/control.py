@@ -35,12 +35,11 @@ def next_call(call: int, reading: float, cooling_setpoint: float, heating_setpoi
 
 
 @compiled
-def advance_integral(integral: float, error: float, gain: float, integral_gain: float) -> float:
-    """The integral part of a PI valve after one minute; it stops where the command saturates."""
-    command = gain * error + integral
-    if (command >= 1.0 and error > 0.0) or (command <= 0.0 and error < 0.0):
-        return min(max(integral, 0.0), 1.0)
-    return min(max(integral + integral_gain * error, 0.0), 1.0)
+def advance_integral(integral: float, error: float, gain: float, integral_gain: float, floor: float) -> float:
+    """The integral part of a PI valve after one minute; it stops where the command saturates at full."""
+    if gain * error + integral >= 1.0 and error > 0.0:
+        return integral
+    return max(integral + integral_gain * error, floor)
 
 
 @compiled

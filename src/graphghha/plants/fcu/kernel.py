@@ -31,17 +31,18 @@ from graphghha.plants.fcu.physics import (
     fan_power,
     moisture_step,
     outdoor_flow,
+    still_coils,
     valve_flow,
     wet_coil,
     zone_step,
 )
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, humidity_ratio, relative_humidity
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NUM_SIGNALS
 
 # the state of a zone
 S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_LOCK, S_MODE, S_SPEED, S_MIXED = range(9, 16)
-NUM_STATE = 16
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_LOCK, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
+NUM_STATE = 18
 
 H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
 H_DAMPER_LEAK, H_COOL_LEAK, H_HEAT_LEAK = (HOOK_INDEX[n] for n in ("damper_leak", "cooling_leak", "heating_leak"))
@@ -78,6 +79,7 @@ def run_day(
     weekday: int,
     outdoor: NDArray[np.float64],
     outdoor_percent: NDArray[np.float64],
+    outdoor_ratio: NDArray[np.float64],
     heat: NDArray[np.float64],
     mass_heat: NDArray[np.float64],
     moisture: NDArray[np.float64],
@@ -111,23 +113,24 @@ def run_day(
         if mode != SHUTDOWN:
             deadband = 0.0 if started else p.deadband
             call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
+        begins = call != state[S_CALL]
         state[S_CALL] = call
         cooling_command = 0.0
         heating_command = 0.0
         if call == COOLING:
             error = room - cooling_setpoint
             gain = p.cooling_gain * h[H_GAIN]
-            state[S_COOL_INT] = advance_integral(state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN])
+            if begins:
+                state[S_COOL_INT] = -p.start_share * gain * error
+            state[S_COOL_INT] = advance_integral(state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor)
             cooling_command = clipped(gain * error + state[S_COOL_INT])
-        else:
-            state[S_COOL_INT] = 0.0
         if call == HEATING:
             error = heating_setpoint - room
             gain = p.heating_gain * h[H_GAIN]
-            state[S_HEAT_INT] = advance_integral(state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN])
+            if begins:
+                state[S_HEAT_INT] = -p.start_share * gain * error
+            state[S_HEAT_INT] = advance_integral(state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor)
             heating_command = clipped(gain * error + state[S_HEAT_INT])
-        else:
-            state[S_HEAT_INT] = 0.0
         speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
         if speed > 0.0 or h[H_FAN_CMD] > 0.0:
             speed = max(speed + h[H_FAN_CMD], 0.0)
@@ -168,7 +171,7 @@ def run_day(
         # mixing and coils
         air = state[S_AIR]
         outside = outdoor[minute]
-        outside_ratio = humidity_ratio(outside, outdoor_percent[minute])
+        outside_ratio = outdoor_ratio[minute]
         share = min(outdoor_air / air_flow, 1.0) if air_flow > 0.0 else 0.5
         mixed_true = air + share * (outside - air)
         mixed_ratio = state[S_RATIO] + share * (outside_ratio - state[S_RATIO])
@@ -190,17 +193,23 @@ def run_day(
             state[S_COIL] += settle * (coil_return - state[S_COIL])
             state[S_DISCHARGE] += settle * (discharge - state[S_DISCHARGE])
             state[S_HOT] += settle * (hot_return - state[S_HOT])
+            # what the coils keep when the fan stops: cold water in the one, hot metal in the other
+            state[S_CORE] = chilled if cooling_flow > p.core_flow else state[S_COIL]
+            state[S_STORED] = p.stored_heat * max(state[S_DISCHARGE] - leaving, 0.0) if heating_flow > 0.0 else 0.0
         else:
-            # still air: the coils drift towards their surroundings, flowing water pulls them to its own temperature
-            to_mixed = p.coil_to_mixed / 60.0
-            pull = p.still_water_rate / 60.0 * cooling_flow / GPM
-            state[S_COIL] = (state[S_COIL] + to_mixed * mixed_true + pull * chilled) / (1.0 + to_mixed + pull)
-            to_coil = p.discharge_to_coil / 60.0
-            to_mixed = p.discharge_to_mixed / 60.0
-            pull = p.still_water_rate / 60.0 * heating_flow / GPM
-            state[S_DISCHARGE] = (state[S_DISCHARGE] + to_coil * state[S_COIL] + to_mixed * mixed_true + pull * hot) / (
-                1.0 + to_coil + to_mixed + pull
+            state[S_CORE], state[S_COIL], state[S_DISCHARGE] = still_coils(
+                state[S_CORE],
+                state[S_COIL],
+                state[S_DISCHARGE] + state[S_STORED],
+                mixed_true,
+                mixed_ratio,
+                chilled,
+                cooling_flow / GPM,
+                hot,
+                heating_flow / GPM,
+                p,
             )
+            state[S_STORED] = 0.0
             state[S_HOT] = state[S_DISCHARGE]
         state[S_MIXED] = mixed_true
 

@@ -58,11 +58,14 @@ class Parameters:
     heating_ua_water: float = 760.0
     heating_water_exponent: float = 0.92
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
-    # coil temperatures with the fan off, per hour, data (regression); with the fan on they settle in minutes
-    coil_to_mixed: float = 0.16
-    discharge_to_coil: float = 0.26
-    discharge_to_mixed: float = 0.06
-    still_water_rate: float = 60.0  # per hour at 1 gal/min: water through a coil without air flow
+    # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
+    coil_dry_rate: float = 0.155  # return water towards mixed air
+    coil_wet_rate: float = 0.24  # the same while the mixed air condenses on the coil
+    discharge_rate: float = 0.512  # discharge air towards the cooling coil, or the dew point if that is higher
+    core_rate: float = 2.0  # return water towards the water left in the coil
+    core_flow: float = 0.0019  # L/s: with less flow no cold water is left
+    stored_heat: float = 1.9  # the heating coil warms the still air by this much of its last temperature rise
+    still_water_rate: float = 35.0  # at 1 gal/min: water through a coil without air flow
     coil_settle_min: float = 1.5
     # control; setpoints and thresholds data, gains fit
     operate_cooling: float = 200.0 / 9.0
@@ -74,6 +77,8 @@ class Parameters:
     cooling_integral: float = 0.01026  # 1/K min
     heating_gain: float = 0.0432
     heating_integral: float = 0.00504
+    start_share: float = 1.0  # 1: a new call starts with the valve shut whatever the error (bumpless)
+    integral_floor: float = -1.0
     medium_threshold: float = 0.4
     high_threshold: float = 0.8
     actuator_min: float = 0.7  # time constant of the valve and damper drives

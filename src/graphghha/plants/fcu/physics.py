@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.plants.fcu.jit import compiled
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, enthalpy, saturation_ratio
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
 
 # Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
 _COOLING_CURVE = (
@@ -207,20 +207,56 @@ def wet_coil(
 
 @compiled
 def surface_temperature(saturated_enthalpy: float, low: float, high: float) -> float:
-    """Temperature at which saturated air has this enthalpy, between two bounds."""
-    for _ in range(14):
-        middle = 0.5 * (low + high)
-        if enthalpy(middle, saturation_ratio(middle)) < saturated_enthalpy:
-            low = middle
+    """Temperature at which saturated air has this enthalpy, between two bounds (secant steps inside a bracket)."""
+    below = enthalpy(low, saturation_ratio(low)) - saturated_enthalpy
+    above = enthalpy(high, saturation_ratio(high)) - saturated_enthalpy
+    middle = low
+    for _ in range(5):
+        if above - below < 1e-6:
+            break
+        middle = min(max(low - below * (high - low) / (above - below), low), high)
+        gap = enthalpy(middle, saturation_ratio(middle)) - saturated_enthalpy
+        # the curve bends upwards, so the secant falls short from below: the upper end only moves if it overshoots
+        if gap < 0.0:
+            low, below = middle, gap
         else:
-            high = middle
-    return 0.5 * (low + high)
+            high, above = middle, gap
+        if abs(gap) < 20.0:
+            break
+    return middle
 
 
 @compiled
 def humidity_of(total: float, temperature: float) -> float:
     """Humidity ratio of air with this enthalpy at this temperature."""
     return (total - AIR_HEAT * temperature) / (2.501e6 + 1860.0 * temperature)
+
+
+@compiled
+def still_coils(
+    core: float,
+    coil: float,
+    discharge: float,
+    mixed: float,
+    mixed_ratio: float,
+    chilled: float,
+    cooling_gpm: float,
+    hot: float,
+    heating_gpm: float,
+    p: Any,
+) -> tuple[float, float, float]:
+    """Core, return water and discharge air a minute later with the fan off: slow drifts, unless water still flows."""
+    wet = mixed_ratio > saturation_ratio(coil)
+    drift = (p.coil_wet_rate if wet else p.coil_dry_rate) / 60.0
+    settle = p.core_rate / 60.0
+    pull = p.still_water_rate / 60.0 * cooling_gpm
+    core = (core + drift * mixed + pull * chilled) / (1.0 + drift + pull)
+    coil = (coil + drift * mixed + settle * core + pull * chilled) / (1.0 + drift + settle + pull)
+    surface = max(coil, dew_point(mixed_ratio)) if wet else coil
+    follow = p.discharge_rate / 60.0
+    pull = p.still_water_rate / 60.0 * heating_gpm
+    discharge = (discharge + follow * surface + pull * hot) / (1.0 + follow + pull)
+    return core, coil, discharge
 
 
 @compiled

@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphghha.plants.fcu.jit import compiled
 
 PRESSURE_PA = 98_000.0  # about 290 m above the sea, the height of Des Moines
@@ -41,6 +44,26 @@ def relative_humidity(temperature: float, ratio: float) -> float:
 
 
 @compiled
+def dew_point(ratio: float) -> float:
+    """Temperature at which air of this humidity ratio is saturated (the Magnus form solved for temperature)."""
+    level = math.log(PRESSURE_PA * max(ratio, 1e-6) / (0.621945 + ratio) / 611.2)
+    return 243.12 * level / (17.62 - level)
+
+
+@compiled
 def enthalpy(temperature: float, ratio: float) -> float:
     """Enthalpy of moist air per kg of dry air, zero at 0 degC dry."""
     return AIR_HEAT * temperature + ratio * (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
+
+
+def humidity_ratios(temperatures: NDArray[np.float64], relative_percents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`humidity_ratio` over arrays."""
+    vapour = np.minimum(0.01 * relative_percents * _saturation_pressures(temperatures), 0.9 * PRESSURE_PA)
+    ratios: NDArray[np.float64] = 0.621945 * vapour / (PRESSURE_PA - vapour)
+    return ratios
+
+
+def _saturation_pressures(temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
+    bounded = np.clip(temperatures, -80.0, 100.0)
+    pressures: NDArray[np.float64] = 611.2 * np.exp(17.62 * bounded / (243.12 + bounded))
+    return pressures

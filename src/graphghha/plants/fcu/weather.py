@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
 from graphghha.plants.fcu.imposition import MINUTES
+from graphghha.plants.fcu.psychro import humidity_ratios
 
 HOURS = 8760
 TEMPERATURE_COLUMN, HUMIDITY_COLUMN = "FCU_OAT", "FCU_OA_HUMD"  # degF and %RH, as in the data set
@@ -21,6 +22,7 @@ class WeatherDay:
 
     temperature: NDArray[np.float64]  # degC
     humidity: NDArray[np.float64]  # %RH
+    ratio: NDArray[np.float64]  # kg of water per kg of dry air
     clearness: float
 
 
@@ -46,11 +48,9 @@ class Weather:
         middles = np.arange(-0.5, 25.0)
         temperature = self.temperature[hours]
         spread = float(temperature[1:25].max() - temperature[1:25].min())
-        return WeatherDay(
-            np.interp(places, middles, temperature),
-            np.interp(places, middles, self.humidity[hours]),
-            clearness(spread),
-        )
+        minutes = np.interp(places, middles, temperature)
+        humidity = np.interp(places, middles, self.humidity[hours])
+        return WeatherDay(minutes, humidity, humidity_ratios(minutes, humidity), clearness(spread))
 
 
 def clearness(daily_range: float) -> float:
