@@ -48,3 +48,15 @@ class Plant:
             if signal.name == name:
                 return signal
         raise NotFoundError(f"plant {self.name!r} has no signal {name!r}")
+
+
+def choose_cases(plant: Plant, *, family: str | None = None, attack_class: str | None = None) -> list[CaseInfo]:
+    """The cases of a plant, narrowed by family or class."""
+    families = sorted({case.family for case in plant.cases.values()})
+    if family is not None and family not in families:
+        raise NotFoundError(f"plant {plant.name!r} has no family {family!r}; it has {', '.join(families)}")
+    return [
+        case
+        for case in plant.cases.values()
+        if family in (None, case.family) and attack_class in (None, case.attack_class)
+    ]

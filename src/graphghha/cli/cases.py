@@ -1,0 +1,31 @@
+"""`graphghha cases`: the attack catalogue."""
+
+import click
+
+
+@click.command()
+@click.option("--plant", default="fcu", show_default=True, help="Which plant.")
+@click.option("--family", help="Only this family.")
+@click.option(
+    "--class", "attack_class", type=click.Choice(["actuator", "sensor", "controller"]), help="Only this class."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per case.")
+def cases(plant: str, family: str | None, attack_class: str | None, as_json: bool) -> None:
+    """List the attack catalogue: family, class, target node, severity."""
+    import json
+    from dataclasses import asdict
+
+    from graphghha.plants import load_plant
+    from graphghha.plants.base import choose_cases
+
+    chosen = choose_cases(load_plant(plant), family=family, attack_class=attack_class)
+    if as_json:
+        for case in chosen:
+            fields = asdict(case)
+            click.echo(json.dumps({"class": fields.pop("attack_class"), **fields}))
+        return
+    rows = [("case", "family", "class", "nodes", "severity", "meaning")]
+    rows += [(c.name, c.family, c.attack_class, ", ".join(c.targets), c.severity, c.meaning) for c in chosen]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[5]]).rstrip())

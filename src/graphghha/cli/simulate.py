@@ -1,0 +1,71 @@
+"""`graphghha simulate`: labelled telemetry of a plant to files."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--plant", default="fcu", show_default=True, help="Which plant.")
+@click.option("--zones", default=1, show_default=True, help="Zones of the building, 1 to 1000.")
+@click.option("--days", default=7, show_default=True, help="Days to simulate.")
+@click.option("--start", type=click.DateTime(["%Y-%m-%d"]), default="2018-01-01", show_default=True, help="First day.")
+@click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
+@click.option(
+    "--case", "cases", multiple=True, help="NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; may be repeated."
+)
+@click.option(
+    "--weather", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Hourly weather; synthetic without."
+)
+@click.option("--format", "form", type=click.Choice(["parquet", "lbnl"]), default="parquet", show_default=True)
+@click.option("--layout", type=click.Choice(["long", "wide"]), default="long", show_default=True, help="Of Parquet.")
+@click.option("--site", default="site", show_default=True, help="Name of the site in the telemetry.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .parquet file; a folder for lbnl.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+def simulate(
+    plant: str,
+    zones: int,
+    days: int,
+    start: datetime,
+    seed: int,
+    cases: tuple[str, ...],
+    weather: Path | None,
+    form: str,
+    layout: str,
+    site: str,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Simulate a plant into telemetry files with labels beside them."""
+    import json
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from graphghha.plants import load_simulator
+
+    run = load_simulator(plant)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"{zones} zones", total=days)
+        summary = run(
+            zones=zones,
+            days=days,
+            start=start,
+            seed=seed,
+            cases=cases,
+            weather=weather,
+            format=form,
+            layout=layout,
+            site=site,
+            out=out,
+            on_day=lambda: progress.advance(task),
+        )
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    for event in summary["cases"]:
+        seen = event["first_observable"] or "never"
+        click.echo(f"{event['case']} in zone {event['zone']}: from {event['start']}, observable from {seen}", err=True)
+    for path in summary["files"]:
+        click.echo(path)

@@ -1,0 +1,124 @@
+"""Heat and moisture a zone receives through a day: people and equipment by the clock, sun by geometry and clearness."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.imposition import MINUTES
+
+LATITUDE = np.radians(41.6)  # Des Moines
+CLEAR_SKY = 1000.0  # W/m2, beam at normal incidence without an atmosphere's last word: the clearness scales it
+WEEKDAY_HEAT = np.array(
+    [
+        180,
+        160,
+        140,
+        130,
+        120,
+        120,
+        150,
+        300,
+        650,
+        1080,
+        1380,
+        1450,
+        1430,
+        1380,
+        1350,
+        1300,
+        1200,
+        970,
+        850,
+        600,
+        410,
+        300,
+        250,
+        200.0,
+    ]
+)  # W by hour, fit
+WEEKEND_HEAT = 170.0  # W, fit
+WEEKDAY_MOISTURE = (
+    np.array(
+        [0, 0, 0, 0, 0, 0, 0, 0, 0.23, 0.34, 0.34, 0.34, 0.25, 0.25, 0.32, 0.32, 0.32, 0.24, 0.15, 0.15, 0.1, 0, 0, 0]
+    )
+    * 0.45359237
+    / 3600.0
+)  # kg/s by hour, fit
+
+_MINUTE = np.arange(MINUTES)
+_HALF_HOURS = np.arange(-0.5, 25.0)  # hourly means stand at the middle of their hour
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """Heat to the air, heat to the mass (W) and moisture (kg/s), minute by minute."""
+
+    air: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    moisture: NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def sun(day: date) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Direction to the sun through a day as components up, east and south; all zero below the horizon."""
+    declination = np.radians(23.45) * np.sin(2 * np.pi * (284 + day.timetuple().tm_yday) / 365)
+    hour_angle = np.radians(15.0) * (
+        _MINUTE / 60.0 - 12.25
+    )  # Des Moines lies a quarter of an hour west of its meridian
+    up = np.sin(LATITUDE) * np.sin(declination) + np.cos(LATITUDE) * np.cos(declination) * np.cos(hour_angle)
+    east = -np.cos(declination) * np.sin(hour_angle)
+    south = np.sin(LATITUDE) * np.cos(declination) * np.cos(hour_angle) - np.cos(LATITUDE) * np.sin(declination)
+    above = up > 0.0
+    return np.where(above, up, 0.0), np.where(above, east, 0.0), np.where(above, south, 0.0)
+
+
+def facade_sun(day: date, azimuth: float, clearness: float) -> NDArray[np.float64]:
+    """Sun on a vertical facade in W/m2; `azimuth` in degrees from north, clockwise; clearness 0 to 1."""
+    up, east, south = sun(day)
+    angle = np.radians(azimuth)
+    facing = np.maximum(np.sin(angle) * east - np.cos(angle) * south, 0.0)
+    air_mass = 1.0 / np.maximum(up, 0.05)
+    beam = np.where(up > 0.0, clearness * 0.7 ** (air_mass**0.678), 0.0)
+    diffuse = 0.15 * up * (1.0 - 0.3 * clearness)
+    irradiance: NDArray[np.float64] = CLEAR_SKY * (beam * facing + diffuse)
+    return irradiance
+
+
+def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> NDArray[np.float64]:
+    """A daily profile of 24 hourly means as minutes, running on from one day into the next."""
+    wrapped = np.concatenate([hourly[-1:], hourly, hourly[:1]])
+    minutes: NDArray[np.float64] = np.interp((_MINUTE + 0.5 - shift_min) / 60.0, _HALF_HOURS, wrapped)
+    return minutes
+
+
+def zone_loads(p: Any, day: date, clearness: float, rng: np.random.Generator | None) -> Loads:
+    """The loads of one zone on one day; without a generator, the expected ones."""
+    moisture = np.zeros(MINUTES)
+    if day.weekday() < 5:
+        heat = hourly_to_minutes(WEEKDAY_HEAT, p.schedule_shift_min)
+        moisture = hourly_to_minutes(WEEKDAY_MOISTURE, p.schedule_shift_min)
+    else:
+        heat = np.full(MINUTES, WEEKEND_HEAT)
+    heat = p.gain_scale * heat
+    if rng is not None:
+        presence = occupancy_noise(rng)
+        heat = heat * presence
+        moisture = moisture * presence
+    solar = p.solar_aperture * facade_sun(day, p.facade_azimuth, clearness)
+    return Loads(
+        (1.0 - p.radiant_share) * heat + (1.0 - p.solar_to_mass) * solar,
+        p.radiant_share * heat + p.solar_to_mass * solar,
+        moisture,
+    )
+
+
+def occupancy_noise(rng: np.random.Generator) -> NDArray[np.float64]:
+    """How busy a zone is against the plan: a factor for the day, and slow changes within it."""
+    day_factor = np.exp(0.12 * rng.standard_normal())
+    knots = np.exp(0.12 * rng.standard_normal(25))
+    presence: NDArray[np.float64] = day_factor * np.interp(_MINUTE / 60.0, np.arange(25.0), knots)
+    return presence

@@ -1,0 +1,145 @@
+"""The named hooks through which an attack or fault acts on a zone, minute by minute; neutral unless edited.
+
+Physical hooks change the equipment, control hooks the controller, reading hooks what a sensor reports: the controller
+and the telemetry both see the reading. An attack is an `Imposer`: it edits a day's hooks of its zones and minutes.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import NotFoundError
+from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
+
+MINUTES = 1440
+FREE = float("nan")
+
+# name -> neutral value; the order is the column order of ZoneHooks.fields
+HOOKS: dict[str, float] = {
+    "damper_stuck": FREE,  # position 0-1 the damper is held at; NaN = free
+    "cooling_stuck": FREE,  # the same for the two valves
+    "heating_stuck": FREE,
+    "damper_leak": 0.0,  # leakage severity 0-1: extra outdoor air whatever the position
+    "cooling_leak": 0.0,  # least water flow as a fraction of the full flow, position notwithstanding
+    "heating_leak": 0.0,
+    "airflow_factor": 1.0,  # share of the discharge air flow that gets through filter and coils
+    "outlet_blockage": 0.0,  # blocked share of the fan outlet
+    "outdoor_factor": 1.0,  # share of the outdoor air flow that gets through the inlet
+    "cooling_air_ua": 1.0,  # factors on the two sides of a coil and on its water flow
+    "cooling_water_ua": 1.0,
+    "cooling_water_flow": 1.0,
+    "heating_air_ua": 1.0,
+    "heating_water_ua": 1.0,
+    "heating_water_flow": 1.0,
+    "cooling_reverse": 0.0,  # 1: the valve does the opposite of its command
+    "heating_reverse": 0.0,
+    "gain_factor": 1.0,  # factor on the gains of both valve controllers (hunting)
+    "cooling_setpoint_offset": 0.0,  # K
+    "heating_setpoint_offset": 0.0,
+    "cooling_command_offset": 0.0,  # added to the command on its way to the actuator, 0-1
+    "heating_command_offset": 0.0,
+    "damper_command_offset": 0.0,
+    "fan_speed_offset": 0.0,  # rev/s, added to the commanded speed while it is not zero or the offset is positive
+    "interlock_off": 0.0,  # 1: the low limit does not trip
+    "chilled_water_offset": 0.0,  # K on the entering water
+    "hot_water_offset": 0.0,
+}
+HOOK_INDEX: dict[str, int] = {name: number for number, name in enumerate(HOOKS)}
+NEUTRAL: NDArray[np.float64] = np.array(list(HOOKS.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One calendar day of a run: how many days after the start, and its midnight."""
+
+    number: int
+    start: datetime
+
+    @property
+    def times(self) -> NDArray[np.datetime64]:
+        """The 1,440 minutes of the day."""
+        times: NDArray[np.datetime64] = np.datetime64(self.start, "m") + np.arange(MINUTES)
+        return times
+
+    def minutes(self, begin: datetime, end: datetime | None) -> slice:
+        """The minutes of this day in [begin, end); empty when the day lies outside."""
+        first = (begin - self.start).total_seconds() / 60
+        last = MINUTES if end is None else (end - self.start).total_seconds() / 60
+        return slice(int(min(max(np.ceil(first), 0), MINUTES)), int(min(max(np.ceil(last), 0), MINUTES)))
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneHooks:
+    """The hooks of one zone for one day."""
+
+    fields: NDArray[np.float64]  # [minutes, hooks]
+    offsets: NDArray[np.float64]  # [minutes, signals], added to the reading
+    overrides: NDArray[np.float64]  # [minutes, signals], NaN = none; replaces the reading
+
+    @classmethod
+    def neutral(cls) -> "ZoneHooks":
+        return cls(
+            np.tile(NEUTRAL, (MINUTES, 1)),
+            np.zeros((MINUTES, NUM_SIGNALS)),
+            np.full((MINUTES, NUM_SIGNALS), FREE),
+        )
+
+    def hook(self, name: str) -> NDArray[np.float64]:
+        """The [minutes] column of a named hook, to be edited in place."""
+        if name not in HOOK_INDEX:
+            raise NotFoundError(f"no hook {name!r}; hooks are {', '.join(HOOKS)}")
+        return self.fields[:, HOOK_INDEX[name]]
+
+    def offset(self, signal: str) -> NDArray[np.float64]:
+        """What is added to a signal's reading, per minute, to be edited in place."""
+        return self.offsets[:, _signal(signal)]
+
+    def override(self, signal: str) -> NDArray[np.float64]:
+        """What replaces a signal's reading, per minute (NaN = nothing), to be edited in place."""
+        return self.overrides[:, _signal(signal)]
+
+
+class DayHooks:
+    """The hooks of a building for one day; zones nobody asks for stay neutral and cost nothing."""
+
+    def __init__(self, num_zones: int) -> None:
+        self.num_zones = num_zones
+        self._zones: dict[int, ZoneHooks] = {}
+
+    def zone(self, zone: int) -> ZoneHooks:
+        """The hooks of a zone, created neutral on first use."""
+        if not 0 <= zone < self.num_zones:
+            raise NotFoundError(
+                f"zone {zone} is not in a building of {self.num_zones} zones (0 to {self.num_zones - 1})"
+            )
+        if zone not in self._zones:
+            self._zones[zone] = ZoneHooks.neutral()
+        return self._zones[zone]
+
+    def edited(self, zone: int) -> ZoneHooks | None:
+        """The hooks of a zone if anybody asked for them."""
+        return self._zones.get(zone)
+
+
+class Imposer(Protocol):
+    """An attack, as the building sees it."""
+
+    def impose(self, hooks: DayHooks, day: Day) -> None:
+        """Edit the hooks of this day; leave a day alone that the attack does not touch."""
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """An imposer that also listens, such as a replay that records a clean day first."""
+
+    def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
+        """See the telemetry [zones, minutes, signals] of a day after it was simulated."""
+
+
+def _signal(name: str) -> int:
+    if name not in INDEX:
+        raise NotFoundError(f"no signal {name!r} in the fan-coil plant")
+    return INDEX[name]

@@ -1,0 +1,258 @@
+"""One zone through one day, minute by minute: control on readings, equipment, zone, telemetry."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.control import (
+    COOLING,
+    FAN_AUTO,
+    FAN_OFF,
+    HEATING,
+    IDLE,
+    OPERATE,
+    SETBACK,
+    SHUTDOWN,
+    advance_integral,
+    fan_speed,
+    next_call,
+    scheduled_mode,
+)
+from graphghha.plants.fcu.imposition import HOOK_INDEX
+from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.physics import (
+    COOLING_CURVE,
+    GPM,
+    HEATING_CURVE,
+    damper_opening,
+    dry_coil,
+    fan_power,
+    moisture_step,
+    outdoor_flow,
+    still_coils,
+    valve_flow,
+    wet_coil,
+    zone_step,
+)
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
+from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NUM_SIGNALS
+
+# the state of a zone
+S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_LOCK, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
+NUM_STATE = 18
+
+H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
+H_DAMPER_LEAK, H_COOL_LEAK, H_HEAT_LEAK = (HOOK_INDEX[n] for n in ("damper_leak", "cooling_leak", "heating_leak"))
+H_AIRFLOW, H_OUTLET, H_OUTDOOR = (HOOK_INDEX[n] for n in ("airflow_factor", "outlet_blockage", "outdoor_factor"))
+H_COOL_AIR, H_COOL_WATER = HOOK_INDEX["cooling_air_ua"], HOOK_INDEX["cooling_water_ua"]
+H_COOL_FLOW, H_HEAT_FLOW = HOOK_INDEX["cooling_water_flow"], HOOK_INDEX["heating_water_flow"]
+H_HEAT_AIR, H_HEAT_WATER = HOOK_INDEX["heating_air_ua"], HOOK_INDEX["heating_water_ua"]
+H_COOL_REVERSE, H_HEAT_REVERSE = HOOK_INDEX["cooling_reverse"], HOOK_INDEX["heating_reverse"]
+H_GAIN, H_INTERLOCK = HOOK_INDEX["gain_factor"], HOOK_INDEX["interlock_off"]
+H_COOL_SET, H_HEAT_SET = HOOK_INDEX["cooling_setpoint_offset"], HOOK_INDEX["heating_setpoint_offset"]
+H_COOL_CMD, H_HEAT_CMD = HOOK_INDEX["cooling_command_offset"], HOOK_INDEX["heating_command_offset"]
+H_DAMPER_CMD, H_FAN_CMD = HOOK_INDEX["damper_command_offset"], HOOK_INDEX["fan_speed_offset"]
+H_CHILLED, H_HOT = HOOK_INDEX["chilled_water_offset"], HOOK_INDEX["hot_water_offset"]
+ROOM, MIXED = INDEX["RM_TEMP"], INDEX["FCU_MAT"]
+
+
+@compiled
+def reading(true: float, signal: int, offset: float, override: float, noise: float) -> float:
+    """What an instrument reports: noise, then tampering, within its range."""
+    value = true + noise + offset if math.isnan(override) else override
+    return min(max(value, LOW[signal]), HIGH[signal])
+
+
+@compiled
+def clipped(value: float) -> float:
+    """A command or position, 0 to 1."""
+    return min(max(value, 0.0), 1.0)
+
+
+@compiled
+def run_day(
+    p: Any,
+    state: NDArray[np.float64],
+    weekday: int,
+    outdoor: NDArray[np.float64],
+    outdoor_percent: NDArray[np.float64],
+    outdoor_ratio: NDArray[np.float64],
+    heat: NDArray[np.float64],
+    mass_heat: NDArray[np.float64],
+    moisture: NDArray[np.float64],
+    hooks: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    overrides: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Advance `state` by one day and write the telemetry [minutes, signals] into `out`."""
+    follow = 1.0 - math.exp(-1.0 / p.actuator_min)
+    settle = 1.0 - math.exp(-1.0 / p.coil_settle_min)
+    for minute in range(out.shape[0]):
+        h = hooks[minute]
+        room = reading(state[S_AIR], ROOM, offsets[minute, ROOM], overrides[minute, ROOM], noise[minute, ROOM])
+        mixed = reading(state[S_MIXED], MIXED, offsets[minute, MIXED], overrides[minute, MIXED], noise[minute, MIXED])
+
+        # control
+        mode = scheduled_mode(minute, weekday)
+        started = mode == OPERATE and state[S_MODE] == SETBACK
+        if state[S_LOCK] > 0.0:
+            state[S_LOCK] -= 1.0
+        elif mixed < p.low_limit and state[S_SPEED] > 0.0:
+            state[S_LOCK] = p.lock_min
+        state[S_MODE] = mode
+        if state[S_LOCK] > 0.0 and h[H_INTERLOCK] < 0.5:
+            mode = SHUTDOWN
+        cooling_setpoint = (p.setback_cooling if mode == SETBACK else p.operate_cooling) + h[H_COOL_SET]
+        heating_setpoint = (p.setback_heating if mode == SETBACK else p.operate_heating) + h[H_HEAT_SET]
+        call = IDLE
+        if mode != SHUTDOWN:
+            deadband = 0.0 if started else p.deadband
+            call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
+        begins = call != state[S_CALL]
+        state[S_CALL] = call
+        cooling_command = 0.0
+        heating_command = 0.0
+        if call == COOLING:
+            error = room - cooling_setpoint
+            gain = p.cooling_gain * h[H_GAIN]
+            if begins:
+                state[S_COOL_INT] = -p.start_share * gain * error
+            state[S_COOL_INT] = advance_integral(state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor)
+            cooling_command = clipped(gain * error + state[S_COOL_INT])
+        if call == HEATING:
+            error = heating_setpoint - room
+            gain = p.heating_gain * h[H_GAIN]
+            if begins:
+                state[S_HEAT_INT] = -p.start_share * gain * error
+            state[S_HEAT_INT] = advance_integral(state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor)
+            heating_command = clipped(gain * error + state[S_HEAT_INT])
+        speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
+        if speed > 0.0 or h[H_FAN_CMD] > 0.0:
+            speed = max(speed + h[H_FAN_CMD], 0.0)
+        cooling_command = clipped(cooling_command + h[H_COOL_CMD])
+        heating_command = clipped(heating_command + h[H_HEAT_CMD])
+        damper_command = clipped((p.damper_minimum if mode == OPERATE else 0.0) + h[H_DAMPER_CMD])
+
+        # drives
+        cooling_target = 1.0 - cooling_command if h[H_COOL_REVERSE] > 0.5 else cooling_command
+        heating_target = 1.0 - heating_command if h[H_HEAT_REVERSE] > 0.5 else heating_command
+        state[S_COOL_POS] += follow * (cooling_target - state[S_COOL_POS])
+        state[S_HEAT_POS] += follow * (heating_target - state[S_HEAT_POS])
+        state[S_DAMPER] += follow * (damper_command - state[S_DAMPER])
+        if not math.isnan(h[H_COOL_STUCK]):
+            state[S_COOL_POS] = h[H_COOL_STUCK]
+        if not math.isnan(h[H_HEAT_STUCK]):
+            state[S_HEAT_POS] = h[H_HEAT_STUCK]
+        if not math.isnan(h[H_DAMPER_STUCK]):
+            state[S_DAMPER] = h[H_DAMPER_STUCK]
+        state[S_SPEED] = speed
+
+        # water and air flows
+        cooling_flow = h[H_COOL_FLOW] * valve_flow(
+            COOLING_CURVE, state[S_COOL_POS], h[H_COOL_LEAK] * p.cooling_full_flow
+        )
+        heating_flow = h[H_HEAT_FLOW] * valve_flow(
+            HEATING_CURVE, state[S_HEAT_POS], h[H_HEAT_LEAK] * p.heating_full_flow
+        )
+        flow_share = h[H_AIRFLOW] * (1.0 - h[H_OUTLET])
+        air_flow = p.flow_per_speed * speed * flow_share
+        opening = damper_opening(state[S_DAMPER], p) + p.leak_opening * h[H_DAMPER_LEAK]
+        outdoor_air = max(h[H_OUTDOOR] * outdoor_flow(air_flow, opening, p), p.outdoor_floor)
+        air_mass = air_flow * 1e-3 * AIR_DENSITY
+        outdoor_mass = outdoor_air * 1e-3 * AIR_DENSITY
+        chilled = p.chilled_water + h[H_CHILLED]
+        hot = p.hot_water + h[H_HOT]
+
+        # mixing and coils
+        air = state[S_AIR]
+        outside = outdoor[minute]
+        outside_ratio = outdoor_ratio[minute]
+        share = min(outdoor_air / air_flow, 1.0) if air_flow > 0.0 else 0.5
+        mixed_true = air + share * (outside - air)
+        mixed_ratio = state[S_RATIO] + share * (outside_ratio - state[S_RATIO])
+        condensate = 0.0
+        if air_flow > 0.0:
+            relative_flow = air_flow / p.air_flow_low
+            ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
+            ua_water = h[H_COOL_WATER] * p.cooling_ua_water * (cooling_flow / GPM) ** p.cooling_water_exponent
+            taken, leaving, leaving_ratio = wet_coil(
+                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water
+            )
+            condensate = air_mass * (mixed_ratio - leaving_ratio)
+            coil_return = chilled + taken / (cooling_flow * WATER_HEAT) if cooling_flow > 1e-5 else mixed_true
+            ua_air = h[H_HEAT_AIR] * p.heating_ua_air * relative_flow**p.heating_air_exponent
+            ua_water = h[H_HEAT_WATER] * p.heating_ua_water * (heating_flow / GPM) ** p.heating_water_exponent
+            given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
+            discharge = leaving + given / (air_mass * AIR_HEAT)
+            hot_return = hot - given / (heating_flow * WATER_HEAT) if heating_flow > 1e-5 else discharge
+            state[S_COIL] += settle * (coil_return - state[S_COIL])
+            state[S_DISCHARGE] += settle * (discharge - state[S_DISCHARGE])
+            state[S_HOT] += settle * (hot_return - state[S_HOT])
+            # what the coils keep when the fan stops: cold water in the one, hot metal in the other
+            state[S_CORE] = chilled if cooling_flow > p.core_flow else state[S_COIL]
+            state[S_STORED] = p.stored_heat * max(state[S_DISCHARGE] - leaving, 0.0) if heating_flow > 0.0 else 0.0
+        else:
+            state[S_CORE], state[S_COIL], state[S_DISCHARGE] = still_coils(
+                state[S_CORE],
+                state[S_COIL],
+                state[S_DISCHARGE] + state[S_STORED],
+                mixed_true,
+                mixed_ratio,
+                chilled,
+                cooling_flow / GPM,
+                hot,
+                heating_flow / GPM,
+                p,
+            )
+            state[S_STORED] = 0.0
+            state[S_HOT] = state[S_DISCHARGE]
+        state[S_MIXED] = mixed_true
+
+        # telemetry of this minute, before the zone moves on
+        row = out[minute]
+        row[0] = mode
+        row[1] = FAN_OFF if mode == SHUTDOWN else FAN_AUTO
+        row[2] = air
+        row[3] = cooling_setpoint
+        row[4] = heating_setpoint
+        row[5] = mixed_true
+        row[6] = state[S_DISCHARGE]
+        row[7] = air
+        row[8] = state[S_COOL_POS]
+        row[9] = cooling_command
+        row[10] = cooling_flow
+        row[11] = chilled
+        row[12] = state[S_COIL]
+        row[13] = state[S_HEAT_POS]
+        row[14] = heating_command
+        row[15] = heating_flow
+        row[16] = hot
+        row[17] = state[S_HOT]
+        row[18] = air_flow
+        row[19] = outdoor_air
+        row[20] = state[S_DAMPER]
+        row[21] = damper_command
+        row[22] = speed
+        row[23] = outside
+        row[24] = fan_power(speed, flow_share, p)
+        row[25] = relative_humidity(mixed_true, mixed_ratio)
+        row[26] = outdoor_percent[minute]
+        row[27] = relative_humidity(state[S_DISCHARGE], p.discharge_ratio)
+        row[28] = relative_humidity(air, state[S_RATIO])
+        for signal in range(NUM_SIGNALS):
+            row[signal] = reading(
+                row[signal], signal, offsets[minute, signal], overrides[minute, signal], noise[minute, signal]
+            )
+
+        # zone
+        seeping = outdoor_mass if air_flow <= 0.0 else 0.0
+        state[S_AIR], state[S_MASS] = zone_step(
+            air, state[S_MASS], outside, state[S_DISCHARGE], air_mass, seeping, heat[minute], mass_heat[minute], 60.0, p
+        )
+        source = moisture[minute] - p.latent_share * condensate
+        state[S_RATIO] = moisture_step(state[S_RATIO], outside_ratio, outdoor_mass, source, 60.0, p)

@@ -1,0 +1,131 @@
+"""Ground truth per node and minute, by stepping an attack-free twin of the same seed beside the attacked building.
+
+A minute is *observable* when, in the mean of the last 30 minutes, some signal of the zone differs from the twin by more
+than three times its noise; *recovering* when the attack is over and the zone still is observable.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.building import Building, DayChunk
+from graphghha.plants.fcu.imposition import MINUTES, Day
+from graphghha.plants.fcu.schedule import Event
+from graphghha.plants.fcu.signals import NOISE, NUM_SIGNALS, SOURCE_SCALE
+from graphghha.plants.fcu.topology import TEMPLATE
+
+WINDOW_MIN = 30
+NOISE_TIMES = 3.0
+# The data set keeps two decimals of its own units. What differs by less than that rounding cannot be seen in it, so
+# the rounding is the noise of a signal that has none (commands, setpoints, modes).
+ROUNDING_NOISE: NDArray[np.float64] = 0.01 / np.sqrt(12.0) * SOURCE_SCALE
+VISIBLE: NDArray[np.float64] = NOISE_TIMES * np.maximum(NOISE, ROUNDING_NOISE)
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRows:
+    """Rows of one day that are not plain normal, sorted by time, zone and node; codes index the lists beside them."""
+
+    times: NDArray[np.datetime64]
+    zones: NDArray[np.int64]  # zone number
+    nodes: NDArray[np.int64]  # index into the template
+    events: NDArray[np.int64]  # index into the events of the run
+    active: Bools
+    observable: Bools
+    recovering: Bools
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+@dataclass(slots=True)
+class EventTally:
+    """What became of one event."""
+
+    active_min: int = 0
+    observable_min: int = 0
+    recovering_min: int = 0
+    first_observable: np.datetime64 | None = None
+
+
+@dataclass(slots=True)
+class Labeller:
+    """Turns the telemetry of a day and of its twin into label rows; remembers the last half hour between days."""
+
+    events: Sequence[Event]
+    tallies: list[EventTally] = field(default_factory=list)
+    _tails: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tallies = [EventTally() for _ in self.events]
+
+    def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64]) -> LabelRows:
+        """Both [zones, minutes, signals], the same day."""
+        times = day.times
+        seen = {
+            zone: self._observable(zone, attacked[zone] - clean[zone]) for zone in {event.zone for event in self.events}
+        }
+        parts = []
+        for number, event in enumerate(self.events):
+            observable = seen[event.zone]
+            active = np.zeros(MINUTES, np.bool_)
+            active[day.minutes(event.start, event.end)] = True
+            recovering = self._after(event, day) & observable
+            minutes = np.flatnonzero(active | recovering)
+            nodes = np.array([TEMPLATE.index(name) for name in event.row.info.targets])
+            minute, node = (grid.ravel() for grid in np.meshgrid(minutes, nodes, indexing="ij"))
+            parts.append(np.stack([minute, np.full_like(minute, event.zone), node, np.full_like(minute, number)]))
+            self._count(number, times, active, observable, recovering)
+        rows = np.concatenate(parts, axis=1) if parts else np.empty((4, 0), np.int64)
+        minute, zone, node, which = rows[:, np.lexsort(rows[::-1])]
+        tomorrow = day.start + timedelta(days=1)
+        starts = np.array([event.start for event in self.events], "datetime64[m]")
+        ends = np.array([event.end or tomorrow for event in self.events], "datetime64[m]")
+        is_active = (times[minute] >= starts[which]) & (times[minute] < ends[which])
+        visible = np.zeros((max(seen, default=0) + 1, MINUTES), np.bool_)
+        for number, observable in seen.items():
+            visible[number] = observable
+        return LabelRows(times[minute], zone, node, which, is_active, visible[zone, minute], ~is_active)
+
+    def _observable(self, zone: int, difference: NDArray[np.float64]) -> Bools:
+        tail = self._tails.get(zone, np.zeros((WINDOW_MIN - 1, NUM_SIGNALS)))
+        longer = np.concatenate([tail, difference])
+        self._tails[zone] = longer[-(WINDOW_MIN - 1) :]
+        windows = np.lib.stride_tricks.sliding_window_view(longer, WINDOW_MIN, axis=0)
+        observable: Bools = (np.abs(windows.mean(axis=-1)) > VISIBLE).any(axis=1)
+        return observable
+
+    def _after(self, event: Event, day: Day) -> Bools:
+        """Minutes after an event and before the next one in the same zone begins: what lingers then is its own."""
+        after = np.zeros(MINUTES, np.bool_)
+        if event.end is None:
+            return after
+        later = [e.start for e in self.events if e.zone == event.zone and e.start >= event.end]
+        after[day.minutes(event.end, min(later, default=None))] = True
+        return after
+
+    def _count(self, number: int, times: NDArray[np.datetime64], active: Bools, observable: Bools, late: Bools) -> None:
+        tally = self.tallies[number]
+        both = active & observable
+        tally.active_min += int(active.sum())
+        tally.observable_min += int(both.sum())
+        tally.recovering_min += int(late.sum())
+        if tally.first_observable is None and both.any():
+            tally.first_observable = times[int(np.argmax(both))]
+
+
+def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterator[tuple[DayChunk, LabelRows | None]]:
+    """Step an attacked building, and from the day of the first onset on its twin, with the labels of each day."""
+    first = min((event.start for event in labeller.events), default=None)
+    twin: Building | None = None
+    for _ in range(count):
+        day_end = building.start + timedelta(days=building.next_day + 1)
+        if twin is None and first is not None and first < day_end:
+            twin = building.twin()
+        chunk = building.step()
+        yield chunk, None if twin is None else labeller.label(chunk.day, chunk.telemetry, twin.step().telemetry)

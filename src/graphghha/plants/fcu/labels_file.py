@@ -1,0 +1,46 @@
+"""Label rows to Parquet: only what is not plain normal, so that a year without attacks is an empty file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.catalog import class_of
+from graphghha.plants.fcu.labels import LabelRows
+from graphghha.plants.fcu.schedule import Event
+from graphghha.plants.fcu.topology import TEMPLATE
+from graphghha.plants.telemetry import LABEL_SCHEMA, ParquetSink
+
+_CLASSES = ("actuator", "sensor", "controller")
+
+
+class LabelsWriter(ParquetSink):
+    """Appends the label rows of a day; the dictionaries are fixed for the whole file."""
+
+    def __init__(self, path: Path, events: Sequence[Event], zones: Sequence[str]) -> None:
+        super().__init__(path, LABEL_SCHEMA)
+        self._zones = list(zones)
+        self._cases = list(dict.fromkeys(event.case for event in events))
+        self._case_of = np.array([self._cases.index(event.case) for event in events], np.int64)
+        self._class_of = np.array([_CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.int64)
+
+    def write(self, rows: LabelRows | None) -> None:
+        if rows is None or not len(rows):
+            return
+
+        def coded(codes: NDArray[np.int64], names: Sequence[str], dtype: type[np.integer]) -> pa.DictionaryArray:
+            return pa.DictionaryArray.from_arrays(pa.array(codes.astype(dtype)), list(names))
+
+        columns = [
+            pa.array(rows.times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(LABEL_SCHEMA.field("time").type),
+            coded(rows.zones, self._zones, np.int16),
+            coded(rows.nodes, TEMPLATE.names, np.int16),
+            coded(self._case_of[rows.events], self._cases, np.int16),
+            coded(self._class_of[rows.nodes], _CLASSES, np.int8),
+            pa.array(rows.active),
+            pa.array(rows.observable),
+            pa.array(rows.recovering),
+        ]
+        self.writer.write_table(pa.Table.from_arrays(columns, schema=LABEL_SCHEMA))

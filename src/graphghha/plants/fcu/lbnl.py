@@ -1,0 +1,241 @@
+"""The public LBNL fan-coil data: the zip or folder of 49 one-minute files, any subset, streamed day by day, in SI.
+
+Quirks of the originals, all handled here: names hold a literal % or + (some download tools escape them); two files are
+byte-identical; a fault lasts the whole file, so the file name is the label; every file is a year of 525,600 rows.
+"""
+
+import difflib
+import hashlib
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import DataError, NotFoundError
+from graphghha.plants.base import CaseInfo
+from graphghha.plants.fcu.catalog import CASES
+from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
+from graphghha.plants.fcu.lbnl_known import MD5, ORIGINAL_ROWS
+from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT, Repairs, Row, columns_of, scan, shortage
+from graphghha.plants.fcu.signals import NAMES, to_si
+from graphghha.plants.telemetry import GOOD, Chunk
+
+try:
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+except ImportError as exc:
+    from graphghha.errors import EngineError
+
+    raise EngineError("LBNL files need pyarrow: pip install 'graphghha[data]'") from exc
+
+MANIFEST = "simulated.json"  # lies beside files this package wrote: they are not originals and not altered ones
+CHUNK_ROWS = 1440
+_BLOCK_BYTES = 1 << 20
+
+
+class AlteredFileWarning(UserWarning):
+    """A file has the name of an original but not its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class LbnlFile:
+    """One file of the data set. Its name is its label."""
+
+    case_name: str
+    where: str  # for messages
+    open: Callable[[], IO[bytes]]
+    simulated: bool = False
+    expected_rows: int | None = None
+
+    @property
+    def case(self) -> CaseInfo | None:
+        """The catalogue row of this file's fault; None for the fault-free year and for a name we do not know."""
+        return CASES.get(self.case_name)
+
+    @property
+    def is_normal(self) -> bool:
+        return self.case_name == FAULT_FREE
+
+    def verify(self) -> bool:
+        """Is the content the original's? Warns when it is not."""
+        digest = hashlib.md5(usedforsecurity=False)
+        with self.open() as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                digest.update(block)
+        found = digest.hexdigest()
+        if found == MD5.get(self.case_name):
+            return True
+        others = [name for name, md5 in MD5.items() if md5 == found]
+        known = MD5.get(self.case_name, "unknown")
+        what = f"it is a copy of {others[0]}" if others else f"its MD5 is {found}, the original's is {known}"
+        warnings.warn(f"{self.where}: not the published {self.case_name}: {what}", AlteredFileWarning, stacklevel=2)
+        return False
+
+    def chunks(self, *, repair: bool = False, verify: bool = True) -> Iterator[Chunk]:
+        """The file day by day, one zone, in SI. With `repair`, a warning at the end counts what was repaired."""
+        if verify and not self.simulated and self.case_name in MD5:
+            self.verify()
+        repairs = Repairs(self.where)
+        yield from self.read(repairs if repair else None)
+        if repairs:
+            warnings.warn(str(repairs), RepairWarning, stacklevel=2)
+
+    def read(self, repairs: Repairs | None = None) -> Iterator[Chunk]:
+        """As `chunks`, without the MD5 check; faults are repaired and counted when given something to count into."""
+        done = 0
+        try:
+            for chunk in _regroup(self._fast()):
+                done += len(chunk.times)
+                yield chunk
+        except _TroubleError:
+            with self.open() as stream:
+                text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+                rows = scan(text, self.where, expected_rows=self.expected_rows, repairs=repairs)
+                yield from _regroup(_blocks(islice(rows, done, None)))
+
+    def _fast(self) -> Iterator[Chunk]:
+        """Blocks as pyarrow reads them; `_TroubleError` at the first thing that does not fit."""
+        with self.open() as stream:
+            header = stream.readline().decode("utf-8", "replace")
+        columns_of(header, self.where)
+        rows, last = 0, None
+        try:
+            with self.open() as stream:
+                for batch in pacsv.open_csv(
+                    stream,
+                    read_options=pacsv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+                    convert_options=pacsv.ConvertOptions(
+                        include_columns=[TIME_COLUMN, *NAMES],
+                        column_types={TIME_COLUMN: pa.timestamp("s")} | dict.fromkeys(NAMES, pa.float64()),
+                        timestamp_parsers=[TIME_FORMAT],
+                    ),
+                ):
+                    if any(column.null_count for column in batch.columns):
+                        raise _TroubleError
+                    times = batch.column(0).to_numpy(zero_copy_only=False).astype("datetime64[m]")
+                    values = np.stack([column.to_numpy() for column in batch.columns[1:]], axis=1)
+                    steps = np.diff(times if last is None else np.concatenate([[last], times]))
+                    if not np.isfinite(values).all() or (steps != np.timedelta64(1, "m")).any():
+                        raise _TroubleError
+                    rows, last = rows + len(times), times[-1]
+                    yield _chunk(times, values, np.full(len(times), GOOD, np.uint8))
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as exc:
+            raise _TroubleError from exc
+        except (OSError, zipfile.BadZipFile) as exc:
+            raise DataError(f"{self.where}: cannot be read: {exc}") from exc
+        if self.expected_rows is not None and rows < self.expected_rows:
+            raise _TroubleError(shortage(self.where, rows, self.expected_rows))
+
+
+class RepairWarning(UserWarning):
+    """Something in a file was repaired; the message says what and how often."""
+
+
+class _TroubleError(Exception):
+    """The fast path met something it does not explain; the slow path will."""
+
+
+def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlFile]:
+    """The files of a zip or folder by case name, fault-free first; all of them, or the named ones."""
+    if path.is_dir():
+        found = _in_folder(path)
+    elif zipfile.is_zipfile(path):
+        found = _in_zip(path)
+    else:
+        raise DataError(f"{path}: neither a folder nor a zip of LBNL fan-coil files")
+    if not found:
+        raise DataError(f"{path}: no FCU_*.csv inside; expected files like {FAULT_FREE}.csv")
+    ordered = dict(sorted(found.items(), key=lambda item: (item[0] != FAULT_FREE, item[0])))
+    if cases is None:
+        return ordered
+    chosen = list(cases)
+    for name in chosen:
+        if name not in ordered:
+            near = difflib.get_close_matches(name, ordered, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f" ({len(ordered)} files there)"
+            raise NotFoundError(f"{path}: no file of case {name!r}{hint}")
+    return {name: ordered[name] for name in chosen}
+
+
+def case_name_of(file_name: str) -> str:
+    """The case a file is named after, also when a download tool has escaped its % or +."""
+    stem = file_name.removesuffix(".csv")
+    return unquote(stem) if stem not in MD5 and unquote(stem) in MD5 else stem
+
+
+def _in_folder(folder: Path) -> dict[str, LbnlFile]:
+    rows = _manifest_rows((folder / MANIFEST).read_bytes()) if (folder / MANIFEST).exists() else None
+    return {
+        (name := case_name_of(path.name)): _file(name, str(path), lambda path=path: path.open("rb"), rows)  # type: ignore[misc]
+        for path in sorted(folder.glob("FCU_*.csv"))
+    }
+
+
+def _in_zip(path: Path) -> dict[str, LbnlFile]:
+    archive = zipfile.ZipFile(path)
+    members = {Path(member).name: member for member in archive.namelist() if not member.startswith("__MACOSX")}
+    rows = _manifest_rows(archive.read(members[MANIFEST])) if MANIFEST in members else None
+    return {
+        (case := case_name_of(name)): _file(case, f"{path}/{member}", lambda member=member: archive.open(member), rows)  # type: ignore[misc]
+        for name, member in sorted(members.items())
+        if name.startswith("FCU_") and name.endswith(".csv")
+    }
+
+
+def _file(name: str, where: str, opener: Callable[[], IO[bytes]], manifest_rows: int | None) -> LbnlFile:
+    expected = manifest_rows if manifest_rows is not None else ORIGINAL_ROWS if name in MD5 else None
+    return LbnlFile(name, where, opener, simulated=manifest_rows is not None, expected_rows=expected)
+
+
+def _manifest_rows(raw: bytes) -> int:
+    try:
+        return int(json.loads(raw)["rows"])
+    except (ValueError, KeyError, TypeError) as exc:
+        raise DataError(f"{MANIFEST}: expected a JSON object with 'rows': {exc}") from exc
+
+
+def _chunk(times: NDArray[Any], values: NDArray[np.float64], quality: NDArray[np.uint8]) -> Chunk:
+    spread = np.repeat(quality[:, None], values.shape[1], axis=1)
+    return Chunk(times.astype("datetime64[ms]"), to_si(values)[None], spread[None])
+
+
+def _blocks(rows: Iterator[Row]) -> Iterator[Chunk]:
+    while block := list(islice(rows, CHUNK_ROWS)):
+        minutes, values, quality = zip(*block, strict=True)
+        times = np.array(minutes, np.int64).astype("datetime64[m]")
+        yield _chunk(times, np.stack(values), np.array(quality, np.uint8))
+
+
+def _regroup(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Chunks of CHUNK_ROWS rows whatever the blocks they came in; the last may be shorter."""
+    held: list[Chunk] = []
+    for chunk in chain(chunks):
+        held.append(chunk)
+        whole = _join(held)
+        for begin in range(0, len(whole.times) - CHUNK_ROWS + 1, CHUNK_ROWS):
+            yield _part(whole, begin, begin + CHUNK_ROWS)
+        rest = len(whole.times) % CHUNK_ROWS
+        held = [_part(whole, len(whole.times) - rest, len(whole.times))] if rest else []
+    if held:
+        yield _join(held)
+
+
+def _join(chunks: list[Chunk]) -> Chunk:
+    return Chunk(
+        np.concatenate([c.times for c in chunks]),
+        np.concatenate([c.values for c in chunks], axis=1),
+        np.concatenate([c.quality for c in chunks], axis=1),
+    )
+
+
+def _part(chunk: Chunk, begin: int, end: int) -> Chunk:
+    return Chunk(chunk.times[begin:end], chunk.values[:, begin:end], chunk.quality[:, begin:end])

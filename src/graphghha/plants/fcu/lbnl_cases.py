@@ -1,0 +1,97 @@
+"""What each of the 48 faults of the public data set imposes: mechanism and severity turned into hook settings.
+
+Laws are general in the severity and shared by all cases of a mechanism, so severities without published statistics follow.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from graphghha.errors import NotFoundError
+from graphghha.plants.fcu.imposition import Day, DayHooks
+
+FAULT_FREE = "FCU_FaultFree"
+_SEVERITIES = {"Minor": 0.1, "Moderate": 0.3, "Severe": 0.5}  # blocked share of a passage
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Constant hook values and reading offsets (SI) of one fault."""
+
+    hooks: Mapping[str, float] = field(default_factory=dict)
+    offsets: Mapping[str, float] = field(default_factory=dict)
+
+
+def throttled_flow(blocked: float, *, part: float, power: float) -> float:
+    """Share of a flow left when a passage that holds `part` of the path's resistance is blocked."""
+    resistance = 1.0 + part * ((1.0 - blocked) ** -power - 1.0)
+    return float(resistance**-0.5)
+
+
+def filter_restriction(percent: float) -> Setting:
+    """A clogged filter: 10 % and 50 % leave 92.3 % and 56.8 % of the air flow in the data."""
+    return Setting({"airflow_factor": throttled_flow(percent / 100, part=0.804, power=1.85)})
+
+
+def airside_fouling(blocked: float) -> Setting:
+    """Dirt between the fins throttles the air of the whole unit, whichever coil it sits on (data: 96.5 % and 64.3 %)."""
+    return Setting({"airflow_factor": throttled_flow(blocked, part=0.2, power=3.0)})
+
+
+def waterside_fouling(coil: str, blocked: float) -> Setting:
+    """Scale in the tubes insulates and narrows them; the small heating coil is throttled, the cooling coil hardly."""
+    part = {"cooling": 0.013, "heating": 0.19}[coil]
+    return Setting(
+        {
+            f"{coil}_water_ua": 1.0 - 0.66 * blocked,
+            f"{coil}_water_flow": throttled_flow(blocked, part=part, power=5.0),
+        }
+    )
+
+
+def _settings() -> dict[str, Setting]:
+    cases = {
+        FAULT_FREE: Setting(),
+        "FCU_Control_CoolingReverse": Setting({"cooling_reverse": 1.0}),
+        "FCU_Control_HeatingReverse": Setting({"heating_reverse": 1.0}),
+        # this run of the data set shows the outdoor air of a half-open damper as well, although its damper reads normal
+        "FCU_Control_Unstable": Setting({"gain_factor": 10.0, "outdoor_factor": 3.9}),
+        "FCU_FanOutletBlockage": Setting({"outlet_blockage": 0.773}),
+        "FCU_OABlockage": Setting({"outdoor_factor": 0.07}),
+    }
+    percent: dict[str, tuple[tuple[int, ...], Callable[[float], Setting]]] = {
+        "OADMPRStuck": ((0, 30, 50, 80, 100), lambda x: Setting({"damper_stuck": x / 100})),
+        "OADMPRLeak": ((20, 50, 80), lambda x: Setting({"damper_leak": x / 100})),
+        "VLVStuck_Cooling": ((0, 20, 50, 80, 100), lambda x: Setting({"cooling_stuck": x / 100})),
+        "VLVStuck_Heating": ((0, 20, 50, 80, 100), lambda x: Setting({"heating_stuck": x / 100})),
+        "VLVLeak_Cooling": ((20, 50, 80), lambda x: Setting({"cooling_leak": x / 100})),
+        "VLVLeak_Heating": ((20, 50, 80), lambda x: Setting({"heating_leak": x / 100})),
+    }
+    for mechanism, (severities, setting) in percent.items():
+        cases |= {f"FCU_{mechanism}_{severity}": setting(severity) for severity in severities}
+    cases |= {f"FCU_FilterRestriction_{severity}%": filter_restriction(severity) for severity in (10, 20, 50)}
+    cases |= {f"FCU_SensorBias_RMTemp_{b:+d}C": Setting(offsets={"RM_TEMP": float(b)}) for b in (-4, -2, 2, 4)}
+    for name, blocked in _SEVERITIES.items():
+        for coil in ("Cooling", "Heating"):
+            cases[f"FCU_Fouling_{coil}_Airside_{name}"] = airside_fouling(blocked)
+            cases[f"FCU_Fouling_{coil}_Waterside_{name}"] = waterside_fouling(coil.lower(), blocked)
+    return cases
+
+
+SETTINGS: Mapping[str, Setting] = _settings()
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """A fault of the data set, imposed on one zone from the first minute to the last, as the original runs are."""
+
+    case: str
+    zone: int = 0
+
+    def impose(self, hooks: DayHooks, day: Day) -> None:
+        if self.case not in SETTINGS:
+            raise NotFoundError(f"no case {self.case!r} in the data set; `graphghha cases` lists them")
+        zone = hooks.zone(self.zone)
+        for name, value in SETTINGS[self.case].hooks.items():
+            zone.hook(name)[:] = value
+        for signal, value in SETTINGS[self.case].offsets.items():
+            zone.offset(signal)[:] += value

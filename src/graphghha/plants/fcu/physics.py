@@ -1,0 +1,292 @@
+"""Equipment and zone, one function per component: degC, kg/s of air, L/s of water, W, kg of water per kg of air."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
+
+# Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
+_COOLING_CURVE = (
+    (
+        0.0,
+        0.10,
+        0.11,
+        0.12,
+        0.14,
+        0.16,
+        0.18,
+        0.20,
+        0.22,
+        0.24,
+        0.26,
+        0.28,
+        0.30,
+        0.34,
+        0.40,
+        0.46,
+        0.50,
+        0.78,
+        0.80,
+        0.9,
+        1.0,
+    ),
+    (
+        0.0,
+        0.0,
+        0.008,
+        0.035,
+        0.11,
+        0.255,
+        0.45,
+        0.72,
+        0.985,
+        1.157,
+        1.322,
+        1.477,
+        1.647,
+        1.97,
+        2.47,
+        2.95,
+        3.27,
+        5.53,
+        5.63,
+        5.70,
+        5.72,
+    ),
+)
+_HEATING_CURVE = (
+    (
+        0.0,
+        0.10,
+        0.12,
+        0.14,
+        0.16,
+        0.18,
+        0.20,
+        0.22,
+        0.24,
+        0.26,
+        0.28,
+        0.30,
+        0.32,
+        0.34,
+        0.40,
+        0.50,
+        0.60,
+        0.65,
+        0.70,
+        0.80,
+        1.0,
+    ),
+    (
+        0.0,
+        0.0,
+        0.002,
+        0.011,
+        0.0264,
+        0.0478,
+        0.0725,
+        0.103,
+        0.138,
+        0.174,
+        0.214,
+        0.257,
+        0.30,
+        0.345,
+        0.49,
+        0.73,
+        0.92,
+        0.97,
+        1.0,
+        1.03,
+        1.05,
+    ),
+)
+GPM = 0.0630902  # L/s
+CURVE_STEPS = 100
+_GRID = np.linspace(0.0, 1.0, CURVE_STEPS + 1)
+COOLING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_COOLING_CURVE)
+HEATING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_HEATING_CURVE)
+CFM = 0.47194745  # L/s
+
+
+@compiled
+def valve_flow(curve: NDArray[np.float64], position: float, leak: float) -> float:
+    """Water flow at a valve position, never below the leaking share of the full flow."""
+    place = min(max(position, 0.0), 1.0) * CURVE_STEPS
+    index = min(int(place), CURVE_STEPS - 1)
+    flow = curve[index] + (place - index) * (curve[index + 1] - curve[index])
+    return max(flow, leak)
+
+
+@compiled
+def fan_power(speed: float, flow_share: float, p: Any) -> float:
+    """Cubic in speed; at one speed a throttled fan draws more until the flow nearly stops."""
+    missing = 1.0 - flow_share
+    throttled = 1.0 + missing * (p.throttle_1 + missing * (p.throttle_2 + missing * p.throttle_3))
+    return p.fan_power_low * (speed / p.fan_low) ** 3 * throttled
+
+
+@compiled
+def damper_opening(position: float, p: Any) -> float:
+    """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
+    return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
+
+
+@compiled
+def outdoor_flow(air_flow: float, opening: float, p: Any) -> float:
+    """Outdoor air flow in L/s: its share of the discharge air grows with that flow, and a floor seeps in always."""
+    if air_flow <= 0.0:
+        return p.outdoor_floor
+    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** p.outdoor_exponent
+    # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
+    share = share / (1.0 + share**4) ** 0.25
+    return min(max(share * air_flow, p.outdoor_floor), max(air_flow, p.outdoor_floor))
+
+
+@compiled
+def effectiveness(ntu: float, ratio: float) -> float:
+    """Counter-flow heat exchanger; `ratio` is smaller over larger capacity flow."""
+    if ratio > 0.999:
+        return ntu / (1.0 + ntu)
+    decay = math.exp(-ntu * (1.0 - ratio))
+    return (1.0 - decay) / (1.0 - ratio * decay)
+
+
+@compiled
+def dry_coil(air_in: float, air_mass: float, water_in: float, water: float, ua_air: float, ua_water: float) -> float:
+    """Heat from air to water in W (negative: the coil heats)."""
+    air_capacity = air_mass * AIR_HEAT
+    water_capacity = water * WATER_HEAT
+    if air_capacity < 1e-9 or water_capacity < 1e-9:
+        return 0.0
+    ua = ua_air * ua_water / (ua_air + ua_water + 1e-12)
+    smaller = min(air_capacity, water_capacity)
+    ratio = smaller / max(air_capacity, water_capacity)
+    return effectiveness(ua / smaller, ratio) * smaller * (air_in - water_in)
+
+
+@compiled
+def wet_coil(
+    air_in: float, ratio_in: float, air_mass: float, water_in: float, water: float, ua_air: float, ua_water: float
+) -> tuple[float, float, float]:
+    """Cooling coil: heat to the water, leaving temperature and humidity ratio; dry or wet, whichever moves more heat."""
+    dry = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
+    if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
+        return 0.0, air_in, ratio_in
+    dry_out = air_in - dry / (air_mass * AIR_HEAT)
+    enthalpy_in = enthalpy(air_in, ratio_in)
+    enthalpy_water = enthalpy(water_in, saturation_ratio(water_in))
+    if enthalpy_in <= enthalpy_water or air_in <= water_in or ratio_in <= saturation_ratio(water_in):
+        return dry, dry_out, ratio_in
+    # saturation enthalpy per kelvin between the entering water and the air's dew side: the capacity of a wet fin
+    reference = 0.5 * (water_in + air_in)
+    slope = (enthalpy(reference, saturation_ratio(reference)) - enthalpy_water) / max(reference - water_in, 0.1)
+    ntu_air = ua_air / (air_mass * AIR_HEAT)
+    ua_wet = (ua_air / AIR_HEAT) / (1.0 + slope * ua_air / (AIR_HEAT * ua_water + 1e-12))  # kg/s
+    water_equivalent = water * WATER_HEAT / slope
+    smaller = min(air_mass, water_equivalent)
+    ratio = smaller / max(air_mass, water_equivalent)
+    heat = effectiveness(ua_wet / smaller, ratio) * smaller * (enthalpy_in - enthalpy_water)
+    if heat <= dry:
+        return dry, dry_out, ratio_in
+    bypass = math.exp(-ntu_air)
+    surface_enthalpy = enthalpy_in - heat / air_mass / max(1.0 - bypass, 1e-9)
+    surface = surface_temperature(surface_enthalpy, water_in, air_in)
+    air_out = surface + (air_in - surface) * bypass
+    # the latent part is what the sensible part leaves of the heat, so energy closes exactly
+    ratio_out = humidity_of(enthalpy_in - heat / air_mass, air_out)
+    if ratio_out >= ratio_in:
+        return dry, dry_out, ratio_in
+    return heat, air_out, max(ratio_out, 0.0)
+
+
+@compiled
+def surface_temperature(saturated_enthalpy: float, low: float, high: float) -> float:
+    """Temperature at which saturated air has this enthalpy, between two bounds (secant steps inside a bracket)."""
+    below = enthalpy(low, saturation_ratio(low)) - saturated_enthalpy
+    above = enthalpy(high, saturation_ratio(high)) - saturated_enthalpy
+    middle = low
+    for _ in range(5):
+        if above - below < 1e-6:
+            break
+        middle = min(max(low - below * (high - low) / (above - below), low), high)
+        gap = enthalpy(middle, saturation_ratio(middle)) - saturated_enthalpy
+        # the curve bends upwards, so the secant falls short from below: the upper end only moves if it overshoots
+        if gap < 0.0:
+            low, below = middle, gap
+        else:
+            high, above = middle, gap
+        if abs(gap) < 20.0:
+            break
+    return middle
+
+
+@compiled
+def humidity_of(total: float, temperature: float) -> float:
+    """Humidity ratio of air with this enthalpy at this temperature."""
+    return (total - AIR_HEAT * temperature) / (2.501e6 + 1860.0 * temperature)
+
+
+@compiled
+def still_coils(
+    core: float,
+    coil: float,
+    discharge: float,
+    mixed: float,
+    mixed_ratio: float,
+    chilled: float,
+    cooling_gpm: float,
+    hot: float,
+    heating_gpm: float,
+    p: Any,
+) -> tuple[float, float, float]:
+    """Core, return water and discharge air a minute later with the fan off: slow drifts, unless water still flows."""
+    wet = mixed_ratio > saturation_ratio(coil)
+    drift = (p.coil_wet_rate if wet else p.coil_dry_rate) / 60.0
+    settle = p.core_rate / 60.0
+    pull = p.still_water_rate / 60.0 * cooling_gpm
+    core = (core + drift * mixed + pull * chilled) / (1.0 + drift + pull)
+    coil = (coil + drift * mixed + settle * core + pull * chilled) / (1.0 + drift + settle + pull)
+    surface = max(coil, dew_point(mixed_ratio)) if wet else coil
+    follow = p.discharge_rate / 60.0
+    pull = p.still_water_rate / 60.0 * heating_gpm
+    discharge = (discharge + follow * surface + pull * hot) / (1.0 + follow + pull)
+    return core, coil, discharge
+
+
+@compiled
+def zone_step(
+    air: float,
+    mass: float,
+    outdoor: float,
+    supply: float,
+    supply_mass: float,
+    outdoor_mass: float,
+    heat: float,
+    mass_heat: float,
+    step_s: float,
+    p: Any,
+) -> tuple[float, float]:
+    """Air and mass temperature after a backward Euler step: stable, and its balance closes at the new values."""
+    through_air = supply_mass * AIR_HEAT
+    seeping = outdoor_mass * AIR_HEAT
+    a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
+    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua
+    b1 = p.air_capacity / step_s * air + (p.air_outdoor_ua + seeping) * outdoor + through_air * supply + heat
+    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + mass_heat
+    determinant = a11 * a22 - p.air_mass_ua * p.air_mass_ua
+    return (b1 * a22 + p.air_mass_ua * b2) / determinant, (a11 * b2 + p.air_mass_ua * b1) / determinant
+
+
+@compiled
+def moisture_step(
+    ratio: float, outdoor_ratio: float, outdoor_mass: float, source: float, step_s: float, p: Any
+) -> float:
+    """Room humidity ratio after a step: outdoor air comes in, people add, the coil takes (`source` in kg/s)."""
+    air = p.room_volume * AIR_DENSITY / step_s
+    return max((air * ratio + outdoor_mass * outdoor_ratio + source) / (air + outdoor_mass), 1e-5)

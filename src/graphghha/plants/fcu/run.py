@@ -1,0 +1,171 @@
+"""A simulated run on disk: telemetry and labels of a building, streamed one day at a time."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from graphghha.errors import ConfigError
+from graphghha.plants.fcu.building import Building, DayChunk
+from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
+from graphghha.plants.fcu.labels_file import LabelsWriter
+from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
+from graphghha.plants.fcu.lbnl_write import LbnlWriter, write_manifest
+from graphghha.plants.fcu.schedule import Event, Imposed, check_events, parse_event
+from graphghha.plants.fcu.signals import NAMES, SIGNALS
+from graphghha.plants.fcu.topology import TEMPLATE
+from graphghha.plants.fcu.weather import read_weather
+from graphghha.plants.telemetry import GOOD, Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path
+
+Format = Literal["parquet", "lbnl"]
+STEP_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunConfig:
+    """What to simulate and where to put it. `out` is a file for Parquet and a folder for the LBNL format."""
+
+    out: Path
+    zones: int = 1
+    days: int = 7
+    start: datetime = datetime(2018, 1, 1)
+    seed: int = 0
+    events: tuple[Event, ...] = ()
+    weather: Path | None = None
+    format: Format = "parquet"
+    layout: Layout = "long"
+    site: str = "site"
+
+    def __post_init__(self) -> None:
+        if self.days < 1:
+            raise ConfigError(f"simulate: {self.days} days; ask for at least one")
+        if self.format == "parquet" and self.out.suffix != ".parquet":
+            raise ConfigError(f"simulate: {self.out} must end in .parquet; --format lbnl writes a folder")
+        if self.format == "lbnl" and self.out.is_file():
+            raise ConfigError(f"simulate: {self.out} is a file; the LBNL format needs a folder")
+        check_events(self.events, self.start, self.end, self.zones)
+
+    @property
+    def end(self) -> datetime:
+        return self.start + timedelta(days=self.days)
+
+    @property
+    def zone_names(self) -> tuple[str, ...]:
+        return zone_names(self.zones)
+
+
+def zone_names(zones: int) -> tuple[str, ...]:
+    """The names a replicated template gives its zones."""
+    return tuple(dict.fromkeys(zone for zone in TEMPLATE.replicate(zones).zones if zone is not None))
+
+
+def simulate(
+    *, cases: Sequence[str], zones: int, on_day: Callable[[], None] = lambda: None, **settings: Any
+) -> dict[str, Any]:
+    """As `write_run`, with cases in the notation of the command line; other settings are fields of RunConfig."""
+    names = zone_names(zones)
+    events = tuple(parse_event(text, names) for text in cases)
+    return write_run(RunConfig(zones=zones, events=events, **settings), on_day)
+
+
+def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Simulate a run into files and say what happened; `on_day` is called after each day."""
+    building = Building(
+        zones=config.zones,
+        seed=config.seed,
+        start=config.start,
+        weather=read_weather(config.weather) if config.weather else None,
+        attacks=[Imposed(event) for event in config.events],
+    )
+    labeller = Labeller(config.events)
+    with ExitStack() as stack:
+        write, files = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
+        for chunk, labels in labelled_days(building, labeller, config.days):
+            write(chunk, labels)
+            on_day()
+    return {
+        "plant": "fcu",
+        "zones": config.zones,
+        "days": config.days,
+        "start": config.start.isoformat(),
+        "seed": config.seed,
+        "step_s": STEP_S,
+        "template_hash": TEMPLATE.content_hash,
+        "format": config.format,
+        "layout": config.layout if config.format == "parquet" else None,
+        "readings": config.zones * config.days * 1440 * len(NAMES),
+        "files": [str(path) for path in files],
+        "bytes": sum(path.stat().st_size for path in files),
+        "cases": [_fate(event, labeller, number) for number, event in enumerate(config.events)],
+    }
+
+
+Write = Callable[[DayChunk, LabelRows | None], None]
+
+
+def _parquet(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
+    config.out.parent.mkdir(parents=True, exist_ok=True)
+    meta = TelemetryMeta(
+        plant="fcu",
+        template_hash=TEMPLATE.content_hash,
+        site=config.site,
+        zones=config.zone_names,
+        points=NAMES,
+        units=tuple(signal.unit for signal in SIGNALS),
+        step_s=STEP_S,
+        layout=config.layout,
+        seed=config.seed,
+        cases=tuple(str(event) for event in config.events),
+        notes={"weather": config.weather.name if config.weather else "continental"},
+    )
+    telemetry = stack.enter_context(TelemetryWriter(config.out, meta))
+    truth = stack.enter_context(LabelsWriter(labels_path(config.out), config.events, config.zone_names))
+
+    def write(chunk: DayChunk, labels: LabelRows | None) -> None:
+        telemetry.write(Chunk(chunk.times, chunk.telemetry, np.full(chunk.telemetry.shape, GOOD, np.uint8)))
+        truth.write(labels)
+
+    return write, [config.out, labels_path(config.out)]
+
+
+def _lbnl(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
+    """One file per zone, named after its cases; several zones lie in one folder each. Labels lie beside."""
+    writers: list[LbnlWriter] = []
+    for zone, name in enumerate(config.zone_names):
+        cases = dict.fromkeys(event.case for event in config.events if event.zone == zone)
+        stem = "+".join(cases) or FAULT_FREE
+        stem = stem if stem.startswith("FCU_") else f"FCU_{stem}"
+        folder = config.out if config.zones == 1 else config.out / name
+        writers.append(stack.enter_context(LbnlWriter(folder / f"{stem}.csv")))
+        own = [str(event) for event in config.events if event.zone == zone]
+        about = {"plant": "fcu", "seed": config.seed, "zone": name, "cases": own}
+        write_manifest(folder, rows=config.days * 1440, about=about)
+    labels_file = config.out / "run.labels.parquet"
+    truth = stack.enter_context(LabelsWriter(labels_file, config.events, config.zone_names))
+
+    def write(chunk: DayChunk, labels: LabelRows | None) -> None:
+        for writer, values in zip(writers, chunk.telemetry, strict=True):
+            writer.write(chunk.times, values)
+        truth.write(labels)
+
+    return write, [*(writer.path for writer in writers), labels_file]
+
+
+def _fate(event: Event, labeller: Labeller, number: int) -> dict[str, Any]:
+    tally = labeller.tallies[number]
+    first = tally.first_observable
+    return {
+        "case": event.case,
+        "zone": event.zone + 1,
+        "nodes": list(event.row.info.targets),
+        "start": event.start.isoformat(),
+        "end": event.end.isoformat() if event.end else None,
+        "active_min": tally.active_min,
+        "observable_min": tally.observable_min,
+        "recovering_min": tally.recovering_min,
+        "first_observable": None if first is None else str(first),
+    }

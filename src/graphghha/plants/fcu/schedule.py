@@ -1,0 +1,169 @@
+"""When and where a case happens, its notation on the command line, and the imposer that makes it happen."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants.fcu.attacks import Attack, Span, replays_in
+from graphghha.plants.fcu.catalog import ROWS, Row
+from graphghha.plants.fcu.imposition import Day, DayHooks
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
+NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One case on one zone from its onset on; without a duration it is sustained to the end of the run."""
+
+    case: str
+    zone: int  # 0-based
+    start: datetime
+    duration: timedelta | None = None
+    ramp: timedelta = timedelta(0)
+
+    def __post_init__(self) -> None:
+        case_row(self.case)
+        if self.start.tzinfo is not None:
+            raise ConfigError(f"case {self.case}: start {self.start.isoformat()} must not name a time zone")
+        for name, value in (("for", self.duration), ("ramp", self.ramp)):
+            if value is not None and value < timedelta(0):
+                raise ConfigError(f"case {self.case}: {name} = {value} is negative")
+        if self.duration == timedelta(0):
+            raise ConfigError(f"case {self.case}: for = 0m lasts no time; leave it out for a sustained attack")
+
+    @property
+    def row(self) -> Row:
+        return case_row(self.case)
+
+    @property
+    def end(self) -> datetime | None:
+        return None if self.duration is None else self.start + self.duration
+
+    def span(self, day: Day) -> Span | None:
+        """The part of this event that falls into a day."""
+        minutes = day.minutes(self.start, self.end)
+        if minutes.start >= minutes.stop:
+            return None
+        offset = (day.start - self.start).total_seconds() / 60.0
+        elapsed = np.arange(minutes.start, minutes.stop) + offset
+        ramp_min = self.ramp.total_seconds() / 60.0
+        strength = np.minimum((elapsed + 1.0) / ramp_min, 1.0) if ramp_min > 0 else np.ones(len(elapsed))
+        return Span(day, minutes, elapsed, strength)
+
+    def __str__(self) -> str:
+        parts = [f"{self.case}@{self.zone + 1}", f"start={self.start:%Y-%m-%dT%H:%M}"]
+        parts += [f"for={_brief(self.duration)}"] if self.duration else []
+        parts += [f"ramp={_brief(self.ramp)}"] if self.ramp else []
+        return ",".join(parts)
+
+
+class Imposed:
+    """An event made real: the attack it builds edits the hooks, and listens first if it must."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.attack: Attack = event.row.build()
+        self._replays = replays_in(self.attack)
+        for replay in self._replays:
+            replay.zone = event.zone
+
+    def impose(self, hooks: DayHooks, day: Day) -> None:
+        if (span := self.event.span(day)) is not None:
+            self.attack.edit(hooks.zone(self.event.zone), span)
+
+    def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
+        # only days that ended before the onset are clean
+        if day.start + timedelta(days=1) <= self.event.start:
+            for replay in self._replays:
+                replay.observe(day, telemetry)
+
+
+def case_row(name: str) -> Row:
+    """The catalogue row of a case, or an error that knows the nearest name."""
+    if name not in ROWS:
+        near = difflib.get_close_matches(name, ROWS, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise NotFoundError(f"no case is named {name!r}{hint} `graphghha cases` lists all {len(ROWS)}")
+    return ROWS[name]
+
+
+def parse_event(text: str, zones: Sequence[str]) -> Event:
+    """An event from its notation; `zones` are the zone names of the building, and 1, 2, .. count them."""
+    head, *options = (part.strip() for part in text.split(","))
+    name, at, zone = head.rpartition("@")
+    if not at:
+        raise ConfigError(f"case {text!r}: no zone; write {NOTATION}")
+    row = case_row(name)
+    fields: dict[str, str] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in ("start", "for", "ramp"):
+            raise ConfigError(f"case {text!r}: cannot read {option!r}; write {NOTATION}")
+        if key in fields:
+            raise ConfigError(f"case {text!r}: {key} is given twice")
+        fields[key] = value
+    if "start" not in fields:
+        raise ConfigError(f"case {text!r}: no start; write {NOTATION}")
+    duration, ramp = row.duration, row.ramp
+    if "for" in fields:
+        duration = None if fields["for"] == "sustained" else _duration(fields["for"], text)
+    if "ramp" in fields:
+        ramp = _duration(fields["ramp"], text)
+    return Event(
+        case=name, zone=_zone(zone, zones, text), start=_start(fields["start"], text), duration=duration, ramp=ramp
+    )
+
+
+def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zones: int) -> None:
+    """Refuse events outside the run, and replays without a clean day to record."""
+    for event in events:
+        if not 0 <= event.zone < num_zones:
+            raise NotFoundError(f"case {event}: the building has zones 1 to {num_zones}")
+        if not start <= event.start < end:
+            raise ConfigError(f"case {event}: starts outside the run, {start:%Y-%m-%dT%H:%M} to {end:%Y-%m-%dT%H:%M}")
+        first_midnight = _midnight(start) + timedelta(days=1)
+        if replays_in(event.row.build()) and event.start < first_midnight:
+            raise ConfigError(f"case {event}: a replay needs a clean day first: start at {first_midnight} or later")
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _start(value: str, text: str) -> datetime:
+    try:
+        start = datetime.fromisoformat(value)
+    except ValueError:
+        raise ConfigError(f"case {text!r}: start {value!r} is not a time like 2018-07-02T09:00") from None
+    if start.second or start.microsecond:
+        raise ConfigError(f"case {text!r}: start {value!r} must be a whole minute, the plant's step")
+    return start
+
+
+def _duration(value: str, text: str) -> timedelta:
+    found = _DURATION.fullmatch(value)
+    if not value or found is None:
+        raise ConfigError(f"case {text!r}: {value!r} is not a duration like 30m, 6h, 1h30m or 2d")
+    days, hours, minutes = (int(group or 0) for group in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes)
+
+
+def _zone(value: str, zones: Sequence[str], text: str) -> int:
+    if value in zones:
+        return list(zones).index(value)
+    if value.isdigit() and 1 <= int(value) <= len(zones):
+        return int(value) - 1
+    raise NotFoundError(f"case {text!r}: no zone {value!r}; use {zones[0]} to {zones[-1]}, or 1 to {len(zones)}")
+
+
+def _brief(value: timedelta) -> str:
+    minutes = int(value.total_seconds() // 60)
+    parts = ((minutes // 1440, "d"), (minutes % 1440 // 60, "h"), (minutes % 60, "m"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0m"

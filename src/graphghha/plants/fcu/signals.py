@@ -1,0 +1,89 @@
+"""The 29 signals of the fan-coil unit in column order: SI inside, the data set's own units at the border."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.base import Signal
+
+# SI value = (data set value - offset) * scale
+TO_SI: dict[str, tuple[float, float]] = {
+    "degF": (32.0, 1.0 / 1.8),
+    "CFM": (0.0, 0.47194745),  # L/s of air
+    "GPM": (0.0, 0.0630902),  # L/s of water
+    "fraction": (0.0, 1.0),
+    "rev/s": (0.0, 1.0),
+    "W": (0.0, 1.0),
+    "%RH": (0.0, 1.0),
+    "mode": (0.0, 1.0),
+}
+SI_UNIT = {"degF": "degC", "CFM": "L/s", "GPM": "L/s"}
+
+# name, meaning, unit in the data set, range and noise in SI. Noise is the instrument's: 0.1 K on temperatures,
+# 1 %RH on humidity, about 1 % of a usual reading on flows, speed and power, 0.3 % on position feedback, none on
+# modes, setpoints and commands.
+_TABLE: tuple[tuple[str, str, str, float, float, float], ...] = (
+    ("FCU_CTRL", "operating mode: 0 shutdown, 1 operate, 2 setback", "mode", 0, 2, 0),
+    ("FAN_CTRL", "fan mode: 1 auto, 2 off", "mode", 1, 2, 0),
+    ("RM_TEMP", "room temperature", "degF", -40, 60, 0.1),
+    ("RMCLGSPT", "room cooling setpoint", "degF", 5, 40, 0),
+    ("RMHTGSPT", "room heating setpoint", "degF", 5, 40, 0),
+    ("FCU_MAT", "mixed air temperature", "degF", -50, 80, 0.1),
+    ("FCU_DAT", "discharge air temperature", "degF", -50, 80, 0.1),
+    ("FCU_RAT", "return air temperature", "degF", -40, 60, 0.1),
+    ("FCU_CVLV", "cooling valve position", "fraction", 0, 1, 0.003),
+    ("FCU_CVLV_DM", "cooling valve command", "fraction", 0, 1, 0),
+    ("FCU_CLG_GPM", "cooling water flow", "GPM", 0, 0.5, 0.002),
+    ("FCU_CLG_EWT", "cooling coil entering water temperature", "degF", -10, 100, 0.1),
+    ("FCU_CLG_RWT", "cooling coil return water temperature", "degF", -50, 100, 0.1),
+    ("FCU_HVLV", "heating valve position", "fraction", 0, 1, 0.003),
+    ("FCU_HVLV_DM", "heating valve command", "fraction", 0, 1, 0),
+    ("FCU_HTG_GPM", "heating water flow", "GPM", 0, 0.1, 0.0005),
+    ("FCU_HTG_EWT", "heating coil entering water temperature", "degF", -10, 100, 0.1),
+    ("FCU_HTG_RWT", "heating coil return water temperature", "degF", -50, 100, 0.1),
+    ("FCU_DA_CFM", "discharge air flow", "CFM", -1, 3000, 2.0),
+    ("FCU_OA_CFM", "outdoor air flow", "CFM", -1, 3000, 0.4),
+    ("FCU_DMPR", "outdoor-air damper position", "fraction", 0, 1, 0.003),
+    ("FCU_DMPR_DM", "outdoor-air damper command", "fraction", 0, 1, 0),
+    ("FCU_SPD", "fan speed", "rev/s", 0, 30, 0.05),
+    ("FCU_OAT", "outdoor air temperature", "degF", -50, 60, 0.1),
+    ("FCU_WAT", "fan power", "W", 0, 50, 0.03),
+    ("FCU_MA_HUMD", "mixed air humidity", "%RH", 0, 100, 1.0),
+    ("FCU_OA_HUMD", "outdoor air humidity", "%RH", 0, 100, 1.0),
+    ("FCU_DA_HUMD", "discharge air humidity", "%RH", 0, 100, 1.0),
+    ("FCU_RA_HUMD", "return air humidity", "%RH", 0, 100, 1.0),
+)
+
+SIGNALS: tuple[Signal, ...] = tuple(
+    Signal(name=name, meaning=meaning, unit=SI_UNIT.get(unit, unit), low=low, high=high, noise=noise)
+    for name, meaning, unit, low, high, noise in _TABLE
+)
+NAMES: tuple[str, ...] = tuple(signal.name for signal in SIGNALS)
+INDEX: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
+NUM_SIGNALS = len(SIGNALS)
+SOURCE_UNITS: tuple[str, ...] = tuple(row[2] for row in _TABLE)  # the data set's own units, signal by signal
+
+NOISE: NDArray[np.float64] = np.array([signal.noise for signal in SIGNALS])
+LOW: NDArray[np.float64] = np.array([signal.low for signal in SIGNALS])
+HIGH: NDArray[np.float64] = np.array([signal.high for signal in SIGNALS])
+SOURCE_OFFSET: NDArray[np.float64] = np.array([TO_SI[unit][0] for unit in SOURCE_UNITS])
+SOURCE_SCALE: NDArray[np.float64] = np.array([TO_SI[unit][1] for unit in SOURCE_UNITS])
+
+
+def to_si(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Data set units to SI; the last axis is the 29 signals in order."""
+    converted: NDArray[np.float64] = (np.asarray(values, dtype=np.float64) - SOURCE_OFFSET) * SOURCE_SCALE
+    return converted
+
+
+def from_si(values: NDArray[Any]) -> NDArray[np.float64]:
+    """SI to data set units; the last axis is the 29 signals in order."""
+    converted: NDArray[np.float64] = np.asarray(values, dtype=np.float64) / SOURCE_SCALE + SOURCE_OFFSET
+    return converted
+
+
+def one_to_si(name: str, value: float) -> float:
+    """One reading of a named signal from the data set's unit to SI."""
+    offset, scale = TO_SI[SOURCE_UNITS[INDEX[name]]]
+    return (value - offset) * scale
