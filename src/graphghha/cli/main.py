@@ -4,8 +4,10 @@ import click
 
 from graphghha import __version__
 from graphghha.cli.bench import bench
+from graphghha.cli.cases import cases
 from graphghha.cli.doctor import doctor
 from graphghha.cli.graph import graph
+from graphghha.cli.simulate import simulate
 from graphghha.errors import GraphGHHAError
 
 
@@ -26,6 +28,5 @@ def main() -> None:
     """Detect attacks on cyber-physical systems: which node, which class, how sure, since when."""
 
 
-main.add_command(bench)
-main.add_command(doctor)
-main.add_command(graph)
+for command in (bench, cases, doctor, graph, simulate):
+    main.add_command(command)

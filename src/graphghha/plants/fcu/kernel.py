@@ -122,14 +122,18 @@ def run_day(
             gain = p.cooling_gain * h[H_GAIN]
             if begins:
                 state[S_COOL_INT] = -p.start_share * gain * error
-            state[S_COOL_INT] = advance_integral(state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor)
+            state[S_COOL_INT] = advance_integral(
+                state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor
+            )
             cooling_command = clipped(gain * error + state[S_COOL_INT])
         if call == HEATING:
             error = heating_setpoint - room
             gain = p.heating_gain * h[H_GAIN]
             if begins:
                 state[S_HEAT_INT] = -p.start_share * gain * error
-            state[S_HEAT_INT] = advance_integral(state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor)
+            state[S_HEAT_INT] = advance_integral(
+                state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor
+            )
             heating_command = clipped(gain * error + state[S_HEAT_INT])
         speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
         if speed > 0.0 or h[H_FAN_CMD] > 0.0:
