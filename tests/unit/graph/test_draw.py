@@ -15,7 +15,9 @@ def test_an_svg_names_every_node_and_shows_kinds_and_edge_styles(tmp_path):
     assert text == (tmp_path / "b.svg").read_text()
     assert all(name in text for name in graph.names) and "pump (no signal)" in text
     assert all(color.lower() in text for color in COLORS.values())
-    assert text.count("stroke-dasharray") == 2 * 3 + 1, "three phys edges (line and head) and the legend"
+    assert text.count("stroke-dasharray") == 2 * 3 + 2, (
+        "three phys edges (line and head), one unmeasured node, the legend"
+    )
 
 
 def test_a_png_is_a_png(tmp_path):
