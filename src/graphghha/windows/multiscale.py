@@ -26,7 +26,8 @@ class MultiScaleConfig:
 
     Means, standard deviations and shares of missing rows run over their window, ending with the current row; a
     lag is the value so long ago. A slope is the mean of the newest third of its window less the mean of the oldest
-    third, per hour: Bartlett's line through three groups, nearly as sharp as least squares and at home with gaps.
+    third, as the rise over the whole window: Bartlett's line through three groups, nearly as sharp as least squares,
+    at home with gaps, and of the same size as the values.
     """
 
     step_s: int = MINUTE
@@ -139,7 +140,7 @@ class Summarizer:
         for std_s in config.stds_s:
             yield window.std(std_s // config.step_s)
         for slope_s in config.slopes_s:
-            yield window.slope(slope_s // config.step_s) * (HOUR / config.step_s)
+            yield window.slope(slope_s // config.step_s)
         for missing_s in config.missings_s:
             yield 1.0 - window.count(0, missing_s // config.step_s) / (missing_s // config.step_s)
 
@@ -184,11 +185,11 @@ class _Windows:
         return std
 
     def slope(self, width: int) -> NDArray[np.float64]:
-        """Per row; 0 while either outer third has no data."""
+        """The rise over the window; 0 while either outer third has no data."""
         third = width // 3
         both = (self.count(0, third) > 0) & (self.count(2 * third, third) > 0)
         rise = self.mean(0, third) - self.mean(2 * third, third)
-        return np.where(both, rise / (2 * third), 0.0)
+        return np.where(both, 1.5 * rise, 0.0)  # the thirds lie two thirds of the window apart
 
 
 def summarize(
