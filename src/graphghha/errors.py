@@ -5,6 +5,7 @@ GraphGHHAError            exit 1   500
   DataError               exit 3   400   a source cannot be read
     SchemaError                          columns, shapes, dtypes or units do not fit
     StaleDataError                       the stream stopped for too long
+    LeakError                            test data was seen before the test
   GraphError              exit 4   422   an edge breaks the sensor/controller/actuator rules
   CheckpointError         exit 5   409   weights do not fit this graph or config
   EngineError             exit 6   503   backend or extra missing, or scores not finite
@@ -44,6 +45,10 @@ class SchemaError(DataError):
 
 class StaleDataError(DataError):
     """The stream stopped for too long."""
+
+
+class LeakError(DataError):
+    """Test data, or something fitted on it, was seen before the test."""
 
 
 class GraphError(GraphGHHAError, ValueError):

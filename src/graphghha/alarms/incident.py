@@ -1,0 +1,177 @@
+"""Alarms grouped into incidents: one attack, one incident, its root first. Pure: no clock, no I/O.
+
+A node that raises joins the open incident it is near to, else it opens one. An incident stays open until all its
+members have been clear for `linger` steps. Its root is its strongest node at the moment it is annunciated; from
+then on it keeps its root, and two annunciated incidents never merge: what an operator was told stays told.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.alarms.proximity import Proximity
+from graphghha.alarms.rule import NONE, AlarmEvents, AlarmState
+from graphghha.errors import ConfigError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupRule:
+    """`settle` steps pass between the first alarm and the annunciation: time for the root to show itself."""
+
+    max_hops: int = 2  # from a node to the nearest member of the incident it joins
+    linger: int = 30
+    settle: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("max_hops", "linger", "settle"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"incident.{name} {getattr(self, name)} must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Steps count as in the alarm state; a step not reached yet is NONE."""
+
+    number: int
+    zone: str | None  # of the node that opened it; None when all zones share that node, or there are no zones
+    root: int
+    members: tuple[int, ...]  # every node that raised, in order
+    standing: frozenset[int]  # members in alarm now
+    since: int  # first step of evidence
+    opened: int
+    quiet: int  # step at which the last member cleared
+    annunciated: int = NONE
+    closed: int = NONE
+    evidence: float = 0.0  # of the root, at annunciation
+    ranking: tuple[int, ...] = ()  # at annunciation: root, other members, other nodes, each by evidence
+
+    @property
+    def is_annunciated(self) -> bool:
+        return self.annunciated != NONE
+
+
+class ChangeKind(StrEnum):
+    OPENED = "opened"
+    JOINED = "joined"
+    ANNUNCIATED = "annunciated"
+    MERGED = "merged"  # this incident, not annunciated yet, went into another
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    kind: ChangeKind
+    incident: Incident
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    incidents: tuple[Incident, ...] = ()  # open ones, by number
+    next_number: int = 1
+
+
+def group(
+    state: GroupState, alarms: AlarmState, events: AlarmEvents, evidence: Floats, near: Proximity, rule: GroupRule
+) -> tuple[GroupState, tuple[Change, ...]]:
+    """Follow one step of the alarm rule; `alarms` is the state after it, `evidence` [s] ranks its nodes."""
+    if not (state.incidents or events.raised.any()):
+        return state, ()
+    step = alarms.step - 1
+    strength = np.where(np.isfinite(evidence), evidence, -np.inf)
+    open_ = {incident.number: incident for incident in state.incidents}
+    changes: list[Change] = []
+    number = state.next_number
+    if events.cleared.any():
+        cleared = frozenset(np.flatnonzero(events.cleared).tolist())
+        open_ = {n: _without(incident, cleared, step) for n, incident in open_.items()}
+
+    for node in _by_strength(np.flatnonzero(events.raised), strength, alarms):
+        hosts = _hosts(node, open_.values(), near, rule)
+        if not hosts:
+            since = int(alarms.onset[node])
+            new = Incident(number, near.zone(node), node, (node,), frozenset({node}), since, step, NONE)
+            open_[number], number = new, number + 1
+            changes.append(Change(ChangeKind.OPENED, new))
+            continue
+        host = hosts[0]
+        for other in hosts[1:]:
+            if not other.is_annunciated and all(_takes(host, member, near) for member in other.members):
+                host = _union(host, other)
+                changes.append(Change(ChangeKind.MERGED, open_.pop(other.number)))
+        open_[host.number] = _with(host, node, alarms)
+        changes.append(Change(ChangeKind.JOINED, open_[host.number]))
+
+    for n, incident in list(open_.items()):
+        if incident.standing and not incident.is_annunciated:
+            root = _by_strength(np.array(sorted(incident.standing)), strength, alarms)[0]
+            incident = replace(incident, root=root)
+            if step - incident.opened >= rule.settle:
+                ranking = _ranking(incident, strength, near)
+                incident = replace(incident, annunciated=step, evidence=float(strength[root]), ranking=ranking)
+                changes.append(Change(ChangeKind.ANNUNCIATED, incident))
+            open_[n] = incident
+        elif not incident.standing and step - incident.quiet >= rule.linger:
+            changes.append(Change(ChangeKind.CLOSED, replace(open_.pop(n), closed=step)))
+    return GroupState(tuple(open_.values()), number), tuple(changes)
+
+
+def _by_strength(nodes: NDArray[np.int64], strength: Floats, alarms: AlarmState) -> list[int]:
+    """Strongest first; of equals the one with the older evidence, then the lower row."""
+    order = np.lexsort((nodes, alarms.onset[nodes], -strength[nodes]))
+    return [int(node) for node in nodes[order]]
+
+
+def _hosts(node: int, incidents: Iterable[Incident], near: Proximity, rule: GroupRule) -> list[Incident]:
+    """Open incidents within reach: annunciated ones first, then the nearest, then the oldest."""
+    hops = near.hops_from(node, rule.max_hops)
+    far = rule.max_hops + 1
+    found = []
+    for incident in incidents:
+        distance = min(hops.get(member, far) for member in incident.members)
+        if distance < far and _takes(incident, node, near):
+            found.append((not incident.is_annunciated, distance, incident.number, incident))
+    return [incident for *_, incident in sorted(found, key=lambda entry: entry[:3])]
+
+
+def _takes(incident: Incident, node: int, near: Proximity) -> bool:
+    """An incident of one zone takes that zone's nodes and shared ones; one that a shared node opened takes all."""
+    return incident.zone is None or near.zone(node) in (incident.zone, None)
+
+
+def _without(incident: Incident, cleared: frozenset[int], step: int) -> Incident:
+    left = incident.standing - cleared
+    if left == incident.standing:
+        return incident
+    return replace(incident, standing=left, quiet=incident.quiet if left else step)
+
+
+def _with(incident: Incident, node: int, alarms: AlarmState) -> Incident:
+    return replace(
+        incident,
+        members=incident.members if node in incident.members else (*incident.members, node),
+        standing=incident.standing | {node},
+        since=min(incident.since, int(alarms.onset[node])),
+        quiet=NONE,
+    )
+
+
+def _union(host: Incident, other: Incident) -> Incident:
+    return replace(
+        host,
+        members=(*host.members, *(m for m in other.members if m not in host.members)),
+        standing=host.standing | other.standing,
+        since=min(host.since, other.since),
+        opened=min(host.opened, other.opened),
+    )
+
+
+def _ranking(incident: Incident, strength: Floats, near: Proximity) -> tuple[int, ...]:
+    nodes = near.candidates(incident.zone)
+    is_member = np.isin(nodes, incident.members)
+    order = np.lexsort((nodes, -strength[nodes], ~is_member, nodes != incident.root))
+    return tuple(nodes[order].tolist())

@@ -1,0 +1,230 @@
+"""Irregular readings onto the plant's regular step. No clock, no I/O: the caller says how far time has come.
+
+Row k stands at time k * step and takes each point's latest reading in (time - step, time]. A point without a
+reading keeps its last value until it is stale; then its cell is NaN and not fresh.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError, SchemaError
+
+NEVER = -(2**62)  # far enough that no age overflows
+
+
+class Outcome(IntEnum):
+    """What became of one reading. Every reading has exactly one outcome."""
+
+    ACCEPTED = 0
+    SUPERSEDED = 1  # its step already holds a later reading
+    DUPLICATE = 2  # same point, time and value
+    CONFLICT = 3  # same point and time, other value: the larger one stays, whatever the order
+    LATE = 4  # its row is closed
+    AHEAD = 5  # beyond the rows held open: a clock that is wrong, or a caller who forgot to advance
+    NOT_FINITE = 6
+    UNKNOWN_POINT = 7
+
+
+_OUT_OF_ORDER, _GAP, _STALE = range(len(Outcome), len(Outcome) + 3)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counters:
+    """Readings by outcome; readings older than their predecessor; cells held over a gap; cells gone stale."""
+
+    accepted: int = 0
+    superseded: int = 0
+    duplicate: int = 0
+    conflict: int = 0
+    late: int = 0
+    ahead: int = 0
+    not_finite: int = 0
+    unknown_point: int = 0
+    out_of_order: int = 0
+    gap: int = 0
+    stale: int = 0
+
+    @property
+    def readings(self) -> int:
+        return sum(getattr(self, outcome.name.lower()) for outcome in Outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Closed rows in time order: r rows, p points. Values are NaN exactly where they are not fresh."""
+
+    times_ms: NDArray[np.int64]  # [r]
+    values: NDArray[np.float64]  # [r p]
+    fresh: NDArray[np.bool_]  # [r p]
+
+    def __len__(self) -> int:
+        return len(self.times_ms)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GridConfig:
+    step_ms: int = 60_000
+    stale_after_ms: int = 300_000  # a value older than this at its row's time is no longer shown
+    horizon_rows: int = 1_500  # rows held open at most; a day of minutes and a little
+
+    def __post_init__(self) -> None:
+        for name, least in (("step_ms", 1), ("stale_after_ms", 0), ("horizon_rows", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"grid.{name} {getattr(self, name)} must be at least {least}")
+
+
+class Grid:
+    """Pushed readings in, closed rows out."""
+
+    def __init__(self, points: Sequence[str], config: GridConfig, *, start_ms: int) -> None:
+        """The first row is the first one at or after `start_ms`."""
+        self.points = tuple(points)
+        self.config = config
+        self._columns = {point: column for column, point in enumerate(self.points)}
+        if not self.points or len(self._columns) < len(self.points):
+            raise ConfigError("grid: give at least one point, each of them once")
+        open_cells = (config.horizon_rows, len(self.points))
+        self._next = -(-start_ms // config.step_ms)  # number of the oldest open row
+        self._value = np.zeros(open_cells)
+        self._time = np.full(open_cells, NEVER)
+        self._held_value = np.full(len(self.points), np.nan)
+        self._held_time = np.full(len(self.points), NEVER)
+        self._newest = np.full(len(self.points), NEVER)
+        self._counts = np.zeros((_STALE + 1, len(self.points)), np.int64)
+        self._unknown = 0
+
+    @property
+    def next_time_ms(self) -> int:
+        """The time of the oldest open row."""
+        return self._next * self.config.step_ms
+
+    @property
+    def counters(self) -> Counters:
+        totals = dict(zip(Counters.__dataclass_fields__, self._counts.sum(axis=1).tolist(), strict=True))
+        return Counters(**totals | {"unknown_point": self._unknown})
+
+    def counters_of(self, point: str) -> Counters:
+        counts = self._counts[:, self._columns[point]].tolist()
+        return Counters(**dict(zip(Counters.__dataclass_fields__, counts, strict=True)))
+
+    def push(self, point: str, time_ms: int, value: float) -> Outcome:
+        """One reading, in any order."""
+        column = self._columns.get(point)
+        if column is None:
+            self._unknown += 1
+            return Outcome.UNKNOWN_POINT
+        outcome = self._place(column, time_ms, value + 0.0)  # + 0.0: minus zero is zero
+        self._counts[outcome, column] += 1
+        return outcome
+
+    def _place(self, column: int, time_ms: int, value: float) -> Outcome:
+        if not math.isfinite(value):
+            return Outcome.NOT_FINITE
+        row = -(-time_ms // self.config.step_ms)
+        if row < self._next:
+            again = time_ms == self._held_time[column] and value == self._held_value[column]
+            return Outcome.DUPLICATE if again else Outcome.LATE
+        if row >= self._next + self.config.horizon_rows:
+            return Outcome.AHEAD
+        if time_ms < self._newest[column]:
+            self._counts[_OUT_OF_ORDER, column] += 1
+        else:
+            self._newest[column] = time_ms
+        cell = row % self.config.horizon_rows, column
+        there = self._time[cell]
+        if time_ms < there:
+            return Outcome.SUPERSEDED
+        if time_ms > there:
+            self._time[cell], self._value[cell] = time_ms, value
+            return Outcome.ACCEPTED
+        if value == self._value[cell]:
+            return Outcome.DUPLICATE
+        self._value[cell] = max(value, self._value[cell])
+        return Outcome.CONFLICT
+
+    def push_block(self, times_ms: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Wide data [n], [n p]: as if every reading had been pushed, row by row. An empty cell is NaN."""
+        values = np.asarray(values, np.float64) + 0.0
+        if values.shape != (len(times_ms), len(self.points)):
+            raise SchemaError(
+                f"grid: values of shape {values.shape} do not fit {len(times_ms)} times x {len(self.points)} points"
+            )
+        times_ms = np.asarray(times_ms, np.int64)
+        rows = -(-times_ms // self.config.step_ms)
+        if len(rows) and self._takes_whole(rows):
+            self._push_whole(times_ms, rows, values)
+            return
+        for time_ms, row, cells in zip(times_ms.tolist(), rows.tolist(), values, strict=True):
+            self._push_row(time_ms, row, cells)
+
+    def _takes_whole(self, rows: NDArray[np.int64]) -> bool:
+        """One reading per cell, none of them closed, ahead or taken: no case needs a second look."""
+        inside = rows[0] >= self._next and rows[-1] < self._next + self.config.horizon_rows
+        distinct = bool((np.diff(rows) > 0).all())
+        return bool(inside and distinct and (self._time[rows % self.config.horizon_rows] == NEVER).all())
+
+    def _push_whole(self, times_ms: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        finite = np.isfinite(values)
+        stamped = np.where(finite, times_ms[:, None], NEVER)
+        slots = rows % self.config.horizon_rows
+        self._time[slots] = stamped
+        self._value[slots] = np.where(finite, values, 0.0)
+        self._counts[Outcome.ACCEPTED] += finite.sum(axis=0)
+        self._counts[Outcome.NOT_FINITE] += (~finite).sum(axis=0)
+        self._counts[_OUT_OF_ORDER] += (finite & (stamped < self._newest)).sum(axis=0)
+        self._newest = np.maximum(self._newest, stamped.max(axis=0))
+
+    def _push_row(self, time_ms: int, row: int, values: NDArray[np.float64]) -> None:
+        finite = np.isfinite(values)
+        self._counts[Outcome.NOT_FINITE] += ~finite
+        if row < self._next:
+            again = finite & (self._held_time == time_ms) & (self._held_value == values)
+            self._counts[Outcome.DUPLICATE] += again
+            self._counts[Outcome.LATE] += finite & ~again
+            return
+        if row >= self._next + self.config.horizon_rows:
+            self._counts[Outcome.AHEAD] += finite
+            return
+        self._counts[_OUT_OF_ORDER] += finite & (time_ms < self._newest)
+        self._newest = np.where(finite, np.maximum(self._newest, time_ms), self._newest)
+        there_time, there_value = (array[row % self.config.horizon_rows] for array in (self._time, self._value))
+        later, equal = finite & (time_ms > there_time), finite & (time_ms == there_time)
+        same = equal & (values == there_value)
+        self._counts[Outcome.ACCEPTED] += later
+        self._counts[Outcome.SUPERSEDED] += finite & (time_ms < there_time)
+        self._counts[Outcome.DUPLICATE] += same
+        self._counts[Outcome.CONFLICT] += equal & ~same
+        there_value[later] = values[later]
+        there_value[equal] = np.maximum(values[equal], there_value[equal])
+        there_time[later] = time_ms
+
+    def advance(self, watermark_ms: int) -> Rows:
+        """Close the rows up to `watermark_ms`, at most `horizon_rows` of them: after a long silence call again."""
+        step, horizon = self.config.step_ms, self.config.horizon_rows
+        count = max(0, min(watermark_ms // step - self._next + 1, horizon))
+        rows = np.arange(self._next, self._next + count, dtype=np.int64)
+        slots = rows % horizon
+        time = np.concatenate([self._held_time[None], self._time[slots]])
+        value = np.concatenate([self._held_value[None], self._value[slots]])
+        self._time[slots] = NEVER
+        self._next += count
+
+        # carry each point's last reading forward: index of the latest filled row, 0 = what was held before
+        filled = time[1:] != NEVER
+        order = np.arange(1, count + 1)[:, None]
+        latest = np.maximum.accumulate(np.where(filled, order, 0), axis=0)
+        time = np.concatenate([time[:1], np.take_along_axis(time, latest, axis=0)])
+        value = np.concatenate([value[:1], np.take_along_axis(value, latest, axis=0)])
+        self._held_time, self._held_value = time[-1].copy(), value[-1].copy()
+
+        times_ms = rows * step
+        fresh = times_ms[:, None] - time[1:] <= self.config.stale_after_ms
+        self._counts[_GAP] += (fresh & ~filled).sum(axis=0)
+        self._counts[_STALE] += (~fresh).sum(axis=0)
+        return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh)

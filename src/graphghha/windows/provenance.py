@@ -1,0 +1,55 @@
+"""What data something has seen: the memory that makes a leak provable."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import SchemaError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Rows start <= row < stop of one source; the source names what decides its bytes (file, seed, case, zone)."""
+
+    source: str
+    start: int
+    stop: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.stop:
+            raise SchemaError(f"span of {self.source!r}: rows {self.start} to {self.stop} are not a range")
+
+    def __str__(self) -> str:
+        return f"{self.source!r} rows {self.start} to {self.stop}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The spans some data came from and the SHA-256 of its bytes."""
+
+    spans: tuple[Span, ...]
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"spans": [[s.source, s.start, s.stop] for s in self.spans], "digest": self.digest}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        try:
+            return cls(tuple(Span(str(name), int(a), int(b)) for name, a, b in data["spans"]), str(data["digest"]))
+        except (KeyError, TypeError, ValueError) as exc:
+            raise SchemaError(f"fingerprint: expected spans and digest: {exc}") from exc
+
+
+def fingerprint(spans: Iterable[Span], *arrays: NDArray[Any]) -> Fingerprint:
+    """Equal arrays have equal digests whatever their memory layout or byte order."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        digest.update(f"{little.dtype.str}{little.shape}".encode())
+        digest.update(little.view(np.uint8).data if little.size else b"")
+    return Fingerprint(tuple(sorted(spans)), digest.hexdigest())

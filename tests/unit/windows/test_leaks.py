@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphghha.errors import DataError, LeakError, SchemaError
+from graphghha.windows import Fingerprint, Span, check_held_out, check_parts, check_run, check_seen, fingerprint
+
+PARTS = {
+    "train": [Span("seed 1", 0, 100), Span("seed 1", 300, 400)],
+    "validation": [Span("seed 1", 100, 200)],
+    "test": [Span("seed 1", 200, 300), Span("seed 2", 0, 50)],
+}
+CLEAN = Fingerprint((Span("seed 1", 0, 100),), "ab" * 32)
+spans = st.builds(
+    lambda source, start, length: Span(source, start, start + length),
+    st.sampled_from(["x", "y"]),
+    st.integers(0, 30),
+    st.integers(1, 8),
+)
+
+
+def test_a_clean_run_passes():
+    check_run(
+        PARTS,
+        fitted={"scaler": CLEAN, "threshold": Fingerprint((Span("seed 1", 100, 200),), "cd" * 32)},
+        held_out={"cases": ["leak_50"], "zones": ["zone-03"]},
+        trained={"cases": ["leak_20"], "zones": ["zone-01"]},
+        test_digests=["ef" * 32],
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"parts": PARTS | {"train": [Span("seed 1", 150, 201)]}}, "windows of validation and train overlap"),
+        ({"fitted": {"scaler": Fingerprint((Span("seed 1", 0, 250),), "")}}, "scaler was fitted on test data"),
+        ({"fitted": {"threshold": Fingerprint((Span("seed 2", 49, 60),), "")}}, "threshold was fitted on test data"),
+        ({"fitted": {"scaler": Fingerprint((Span("copy", 0, 9),), "ef" * 32)}}, "digest efef"),
+        ({"held_out": {"cases": ["leak_20", "leak_50"]}}, "held-out cases in training: leak_20"),
+        ({"held_out": {"zones": ["zone-01"]}}, "held-out zones in training: zone-01"),
+    ],
+    ids=["overlap", "scaler-span", "threshold-span", "scaler-digest", "case", "zone"],
+)
+def test_each_leak_fails_the_run_with_its_proof(change, words):
+    run = {
+        "parts": PARTS,
+        "fitted": {"scaler": CLEAN},
+        "held_out": {"cases": ["leak_50"]},
+        "trained": {"cases": ["leak_20"], "zones": ["zone-01"]},
+        "test_digests": ["ef" * 32],
+    } | change
+    parts = run.pop("parts")
+    with pytest.raises(LeakError, match=words):
+        check_run(parts, **run)
+
+
+@given(st.dictionaries(st.sampled_from(["train", "validation", "test"]), st.lists(spans, max_size=5)))
+def test_overlap_is_found_exactly_when_two_parts_share_a_row(parts):
+    rows = {part: {(s.source, row) for s in owned for row in range(s.start, s.stop)} for part, owned in parts.items()}
+    shared = any(rows[a] & rows[b] for a in rows for b in rows if a < b)
+    if shared:
+        with pytest.raises(LeakError):
+            check_parts(parts)
+    else:
+        check_parts(parts)
+
+
+def test_a_leak_is_a_data_error():
+    assert issubclass(LeakError, DataError) and LeakError.exit_code == 3
+
+
+def test_names_seen_nowhere_are_no_leak():
+    check_held_out("cases", ["a"], [])
+    check_seen("scaler", CLEAN, [])
+
+
+def test_a_fingerprint_knows_values_not_memory():
+    values = np.arange(12.0).reshape(3, 4)
+    one = fingerprint([Span("x", 0, 3)], values)
+    assert fingerprint([Span("x", 0, 3)], np.asfortranarray(values)) == one
+    assert fingerprint([Span("x", 0, 3)], values.astype(">f8")) == one
+    assert fingerprint([Span("x", 0, 3)], values.reshape(4, 3)).digest != one.digest
+    assert fingerprint([], np.zeros((0, 2))).digest != fingerprint([], np.zeros((2, 0))).digest
+    assert Fingerprint.from_dict(one.to_dict()) == one
+
+
+@pytest.mark.parametrize("rows", [(3, 3), (-1, 2), (5, 4)], ids=["empty", "negative", "backwards"])
+def test_a_span_must_be_a_range(rows):
+    with pytest.raises(SchemaError, match="not a range"):
+        Span("x", *rows)
