@@ -1,7 +1,6 @@
 """One zone through one day, minute by minute: control on readings, equipment, zone, telemetry."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from graphghha.plants.fcu.control import (
 )
 from graphghha.plants.fcu.imposition import HOOK_INDEX
 from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.physics import (
     COOLING_CURVE,
     GPM,
@@ -63,7 +63,7 @@ ROOM, MIXED = INDEX["RM_TEMP"], INDEX["FCU_MAT"]
 def reading(true: float, signal: int, offset: float, override: float, noise: float) -> float:
     """What an instrument reports: noise, then tampering, within its range."""
     value = true + noise + offset if math.isnan(override) else override
-    return min(max(value, LOW[signal]), HIGH[signal])
+    return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
 @compiled
@@ -74,7 +74,7 @@ def clipped(value: float) -> float:
 
 @compiled
 def run_day(
-    p: Any,
+    p: Parameters,
     state: NDArray[np.float64],
     weekday: int,
     outdoor: NDArray[np.float64],
@@ -122,14 +122,18 @@ def run_day(
             gain = p.cooling_gain * h[H_GAIN]
             if begins:
                 state[S_COOL_INT] = -p.start_share * gain * error
-            state[S_COOL_INT] = advance_integral(state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor)
+            state[S_COOL_INT] = advance_integral(
+                state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor
+            )
             cooling_command = clipped(gain * error + state[S_COOL_INT])
         if call == HEATING:
             error = heating_setpoint - room
             gain = p.heating_gain * h[H_GAIN]
             if begins:
                 state[S_HEAT_INT] = -p.start_share * gain * error
-            state[S_HEAT_INT] = advance_integral(state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor)
+            state[S_HEAT_INT] = advance_integral(
+                state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor
+            )
             heating_command = clipped(gain * error + state[S_HEAT_INT])
         speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
         if speed > 0.0 or h[H_FAN_CMD] > 0.0:
