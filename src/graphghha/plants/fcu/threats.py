@@ -172,11 +172,17 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
             "discharge flow reads 8 L/s more",
             "+8 L/s",
         ),
-        "Stealthy_Setpoint": Threat(
+        "Stealthy_HiddenSetpoint": Threat(
             _SETPOINTS,
-            lambda: Oscillate(_SETPOINT_HOOKS, 0.5, 240.0),
-            "both setpoints swing by 0.5 K every four hours",
-            "0.5 K",
+            lambda: Together(
+                (
+                    Impose({"cooling_setpoint_offset": 0.8, "heating_setpoint_offset": -0.8}),
+                    Bias("RMCLGSPT", -0.8),
+                    Bias("RMHTGSPT", 0.8),
+                )
+            ),
+            "setpoints 0.8 K apart from what they report: the room is kept less well",
+            "0.8 K",
         ),
     },
 }
