@@ -1,4 +1,4 @@
-"""Every case of the catalogue keeps the same promises: nothing before its onset, what it claims after, an end when it ends."""
+"""Every case keeps the same promises: nothing before its onset, what it claims after, an end when it ends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
