@@ -14,6 +14,7 @@ from graphghha.plants.fcu.kernel import (
     NUM_STATE,
     S_AIR,
     S_COIL,
+    S_CORE,
     S_DISCHARGE,
     S_HOT,
     S_MASS,

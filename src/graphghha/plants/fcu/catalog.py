@@ -64,10 +64,14 @@ _PUBLIC: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...], str], ...]
     ("Control_HeatingReverse", "", "controller", ("FCU_HVLV_DM",), ("FCU_HVLV",), "heating valve driven in reverse"),
     ("Control_Unstable", "", "controller", ("FCU_CVLV_DM", "FCU_HVLV_DM"), (), "valve loops hunt"),
 )
-# a case whose equivalents differ from those of its mechanism
+# cases whose equivalents differ from those of their mechanism; a test measures them all
 _EQUIVALENT: dict[str, tuple[str, ...]] = {
     "FCU_VLVStuck_Cooling_100": ("FCU_CVLV_DM",),
     "FCU_VLVStuck_Heating_100": ("FCU_HVLV_DM",),
+    # the same loss of air flow at these two severities
+    "FCU_Fouling_Cooling_Airside_Moderate": (HEATING_COIL, AIR_PATH),
+    "FCU_Fouling_Heating_Airside_Moderate": (COOLING_COIL, AIR_PATH),
+    "FCU_FilterRestriction_20%": (COOLING_COIL, HEATING_COIL),
 }
 
 

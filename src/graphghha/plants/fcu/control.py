@@ -1,8 +1,7 @@
 """The control sequence: schedule, calls with hysteresis, PI valves, fan stages, damper, low limit."""
 
-from typing import Any
-
 from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.parameters import Parameters
 
 SHUTDOWN, OPERATE, SETBACK = 0, 1, 2
 IDLE, COOLING, HEATING = 0, 1, 2
@@ -43,7 +42,7 @@ def advance_integral(integral: float, error: float, gain: float, integral_gain: 
 
 
 @compiled
-def fan_speed(output: float, p: Any) -> float:
+def fan_speed(output: float, p: Parameters) -> float:
     """Stage of the fan from the controller output of the active call."""
     if output >= p.high_threshold:
         return p.fan_high

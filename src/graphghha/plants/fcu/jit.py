@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,7 +20,7 @@ else:
 
 def compiled(function: Function) -> Function:
     """Compile `function` once per machine (the result is cached on disk); leave it as it is without numba."""
+    if not HAS_NUMBA:
+        return function
     # NaN means "free" in the hooks, so the fast-math flags that assume there is none stay off
-    return (
-        njit(cache=True, error_model="numpy", fastmath={"contract", "arcp", "nsz"})(function) if HAS_NUMBA else function
-    )
+    return cast(Function, njit(cache=True, error_model="numpy", fastmath={"contract", "arcp", "nsz"})(function))

@@ -1,7 +1,6 @@
 """One zone through one day, minute by minute: control on readings, equipment, zone, telemetry."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from graphghha.plants.fcu.control import (
 )
 from graphghha.plants.fcu.imposition import HOOK_INDEX
 from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.physics import (
     COOLING_CURVE,
     GPM,
@@ -63,7 +63,7 @@ ROOM, MIXED = INDEX["RM_TEMP"], INDEX["FCU_MAT"]
 def reading(true: float, signal: int, offset: float, override: float, noise: float) -> float:
     """What an instrument reports: noise, then tampering, within its range."""
     value = true + noise + offset if math.isnan(override) else override
-    return min(max(value, LOW[signal]), HIGH[signal])
+    return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
 @compiled
@@ -74,7 +74,7 @@ def clipped(value: float) -> float:
 
 @compiled
 def run_day(
-    p: Any,
+    p: Parameters,
     state: NDArray[np.float64],
     weekday: int,
     outdoor: NDArray[np.float64],

@@ -1,12 +1,12 @@
 """Equipment and zone, one function per component: degC, kg/s of air, L/s of water, W, kg of water per kg of air."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
 
 # Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
@@ -119,12 +119,12 @@ def valve_flow(curve: NDArray[np.float64], position: float, leak: float) -> floa
     """Water flow at a valve position, never below the leaking share of the full flow."""
     place = min(max(position, 0.0), 1.0) * CURVE_STEPS
     index = min(int(place), CURVE_STEPS - 1)
-    flow = curve[index] + (place - index) * (curve[index + 1] - curve[index])
+    flow = float(curve[index] + (place - index) * (curve[index + 1] - curve[index]))
     return max(flow, leak)
 
 
 @compiled
-def fan_power(speed: float, flow_share: float, p: Any) -> float:
+def fan_power(speed: float, flow_share: float, p: Parameters) -> float:
     """Cubic in speed; at one speed a throttled fan draws more until the flow nearly stops."""
     missing = 1.0 - flow_share
     throttled = 1.0 + missing * (p.throttle_1 + missing * (p.throttle_2 + missing * p.throttle_3))
@@ -132,13 +132,13 @@ def fan_power(speed: float, flow_share: float, p: Any) -> float:
 
 
 @compiled
-def damper_opening(position: float, p: Any) -> float:
+def damper_opening(position: float, p: Parameters) -> float:
     """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
     return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
 
 
 @compiled
-def outdoor_flow(air_flow: float, opening: float, p: Any) -> float:
+def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
     """Outdoor air flow in L/s: its share of the discharge air grows with that flow, and a floor seeps in always."""
     if air_flow <= 0.0:
         return p.outdoor_floor
@@ -243,7 +243,7 @@ def still_coils(
     cooling_gpm: float,
     hot: float,
     heating_gpm: float,
-    p: Any,
+    p: Parameters,
 ) -> tuple[float, float, float]:
     """Core, return water and discharge air a minute later with the fan off: slow drifts, unless water still flows."""
     wet = mixed_ratio > saturation_ratio(coil)
@@ -270,7 +270,7 @@ def zone_step(
     heat: float,
     mass_heat: float,
     step_s: float,
-    p: Any,
+    p: Parameters,
 ) -> tuple[float, float]:
     """Air and mass temperature after a backward Euler step: stable, and its balance closes at the new values."""
     through_air = supply_mass * AIR_HEAT
@@ -285,7 +285,7 @@ def zone_step(
 
 @compiled
 def moisture_step(
-    ratio: float, outdoor_ratio: float, outdoor_mass: float, source: float, step_s: float, p: Any
+    ratio: float, outdoor_ratio: float, outdoor_mass: float, source: float, step_s: float, p: Parameters
 ) -> float:
     """Room humidity ratio after a step: outdoor air comes in, people add, the coil takes (`source` in kg/s)."""
     air = p.room_volume * AIR_DENSITY / step_s

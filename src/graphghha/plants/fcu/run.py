@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from graphghha.errors import ConfigError
-from graphghha.plants.fcu.building import Building, DayChunk
+from graphghha.plants.fcu.building import MAX_ZONES, Building, DayChunk
 from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.labels_file import LabelsWriter
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
@@ -60,6 +60,8 @@ class RunConfig:
 
 def zone_names(zones: int) -> tuple[str, ...]:
     """The names a replicated template gives its zones."""
+    if not 1 <= zones <= MAX_ZONES:
+        raise ConfigError(f"simulate: {zones} zones; a building has 1 to {MAX_ZONES}")
     return tuple(dict.fromkeys(zone for zone in TEMPLATE.replicate(zones).zones if zone is not None))
 
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -59,8 +59,10 @@ class Event:
 
     def __str__(self) -> str:
         parts = [f"{self.case}@{self.zone + 1}", f"start={self.start:%Y-%m-%dT%H:%M}"]
-        parts += [f"for={_brief(self.duration)}"] if self.duration else []
-        parts += [f"ramp={_brief(self.ramp)}"] if self.ramp else []
+        if self.duration != self.row.duration:
+            parts.append(f"for={_brief(self.duration) if self.duration else 'sustained'}")
+        if self.ramp != self.row.ramp:
+            parts.append(f"ramp={_brief(self.ramp)}")
         return ",".join(parts)
 
 
@@ -94,13 +96,27 @@ def case_row(name: str) -> Row:
     return ROWS[name]
 
 
+def plan(
+    case: str, zone: int, start: datetime, *, duration: timedelta | None = None, ramp: timedelta | None = None
+) -> Event:
+    """An event with the case's own duration and ramp where none is given; zones count from 0."""
+    row = case_row(case)
+    return Event(
+        case=case,
+        zone=zone,
+        start=start,
+        duration=row.duration if duration is None else duration,
+        ramp=row.ramp if ramp is None else ramp,
+    )
+
+
 def parse_event(text: str, zones: Sequence[str]) -> Event:
     """An event from its notation; `zones` are the zone names of the building, and 1, 2, .. count them."""
     head, *options = (part.strip() for part in text.split(","))
     name, at, zone = head.rpartition("@")
     if not at:
         raise ConfigError(f"case {text!r}: no zone; write {NOTATION}")
-    row = case_row(name)
+    case_row(name)
     fields: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -111,14 +127,14 @@ def parse_event(text: str, zones: Sequence[str]) -> Event:
         fields[key] = value
     if "start" not in fields:
         raise ConfigError(f"case {text!r}: no start; write {NOTATION}")
-    duration, ramp = row.duration, row.ramp
-    if "for" in fields:
-        duration = None if fields["for"] == "sustained" else _duration(fields["for"], text)
-    if "ramp" in fields:
-        ramp = _duration(fields["ramp"], text)
-    return Event(
-        case=name, zone=_zone(zone, zones, text), start=_start(fields["start"], text), duration=duration, ramp=ramp
+    event = plan(
+        name,
+        _zone(zone, zones, text),
+        _start(fields["start"], text),
+        duration=None if fields.get("for", "sustained") == "sustained" else _duration(fields["for"], text),
+        ramp=_duration(fields["ramp"], text) if "ramp" in fields else None,
     )
+    return replace(event, duration=None) if fields.get("for") == "sustained" else event
 
 
 def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zones: int) -> None:

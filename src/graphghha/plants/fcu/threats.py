@@ -162,9 +162,9 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         ),
         "Stealthy_CommandOffset_Cooling": Threat(
             ("FCU_CVLV",),
-            lambda: Impose({"cooling_command_offset": 0.15}),
-            "cooling valve is told 15 % more, raised over four hours",
-            "+15 %",
+            lambda: Impose({"cooling_command_offset": 0.08}),
+            "cooling valve is told 8 % more, hidden in its dead start while shut",
+            "+8 %",
         ),
         "Stealthy_DA_CFM_Bias": Threat(
             ("FCU_DA_CFM",),
@@ -172,11 +172,17 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
             "discharge flow reads 8 L/s more",
             "+8 L/s",
         ),
-        "Stealthy_Setpoint": Threat(
+        "Stealthy_HiddenSetpoint": Threat(
             _SETPOINTS,
-            lambda: Oscillate(_SETPOINT_HOOKS, 0.5, 240.0),
-            "both setpoints swing by 0.5 K every four hours",
-            "0.5 K",
+            lambda: Together(
+                (
+                    Impose({"cooling_setpoint_offset": -0.8, "heating_setpoint_offset": 0.8}),
+                    Bias("RMCLGSPT", 0.8),
+                    Bias("RMHTGSPT", -0.8),
+                )
+            ),
+            "setpoints 0.8 K closer than they report: energy is wasted",
+            "0.8 K",
         ),
     },
 }

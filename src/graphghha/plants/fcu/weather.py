@@ -84,19 +84,21 @@ def _fronts(rng: np.random.Generator, *, scale_h: float) -> NDArray[np.float64]:
     frequency = np.fft.rfftfreq(HOURS)
     spectrum *= 1.0 / (1.0 + (2 * np.pi * frequency * scale_h / 2.0) ** 2)
     wander: NDArray[np.float64] = np.fft.irfft(spectrum, HOURS)
-    return wander / wander.std()
+    wander /= wander.std()
+    return wander
 
 
 def read_weather(path: Path) -> Weather:
     """Read an hourly CSV or Parquet file with the columns FCU_OAT (degF) and FCU_OA_HUMD (%RH)."""
-    columns = _read_columns(path, (TEMPERATURE_COLUMN, HUMIDITY_COLUMN))
+    columns = read_columns(path, (TEMPERATURE_COLUMN, HUMIDITY_COLUMN))
     fahrenheit, humidity = columns
     if fahrenheit.size < HOURS:
         raise DataError(f"{path}: {fahrenheit.size} rows; {HOURS} hourly rows from 1 January are needed")
     return Weather((fahrenheit[:HOURS] - 32.0) / 1.8, humidity[:HOURS])
 
 
-def _read_columns(path: Path, names: Sequence[str]) -> list[NDArray[np.float64]]:
+def read_columns(path: Path, names: Sequence[str]) -> list[NDArray[np.float64]]:
+    """Named columns of a CSV or Parquet file as floats."""
     if not path.exists():
         raise DataError(f"{path}: no such file")
     try:

@@ -1,0 +1,26 @@
+from pathlib import Path
+
+import pytest
+
+from graphghha.plants.fcu.pages import PAGES, filled, write_pages
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_generated_parts_of_the_docs_are_current(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert filled(text, PAGES[page]) == text, "run: python -m graphghha.plants.fcu.pages docs"
+
+
+def test_a_stale_page_is_brought_up_to_date(tmp_path):
+    for page, names in PAGES.items():
+        path = tmp_path / page
+        path.parent.mkdir(exist_ok=True)
+        blocks = "\n".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->" for name in names)
+        path.write_text(f"# Title\n{blocks}\nend\n", encoding="utf-8")
+    write_pages(tmp_path)
+    text = (tmp_path / "attacks.md").read_text(encoding="utf-8")
+    assert "FCU_FilterRestriction_10%" in text
+    assert "old" not in text
+    assert text.endswith("<!-- end cases -->\nend\n")

@@ -1,0 +1,162 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.plants.telemetry import (
+    GOOD,
+    MISSING,
+    REPAIRED,
+    Chunk,
+    TelemetryFile,
+    TelemetryMeta,
+    TelemetryWriter,
+    labels_path,
+    read_labels,
+)
+
+NOON = np.datetime64("2018-07-02T12:00", "ms")
+
+
+def meta(layout="long", **changes):
+    fields = {
+        "plant": "fcu",
+        "template_hash": "abc",
+        "site": "north",
+        "zones": ("zone-01", "zone-02"),
+        "points": ("A", "B", "C"),
+        "units": ("degC", "L/s", "fraction"),
+        "step_s": 60.0,
+        "layout": layout,
+        "seed": 7,
+        "cases": ("X@1,start=2018-07-02T09:00",),
+    }
+    return TelemetryMeta(**fields | changes)
+
+
+def chunk(minutes=5, later=0, seed=0):
+    values = np.random.default_rng(seed).normal(20, 5, (2, minutes, 3)).astype(np.float32)
+    times = NOON + np.timedelta64(1, "m") * (np.arange(minutes) + later)
+    return Chunk(times, values, np.full(values.shape, GOOD, np.uint8))
+
+
+def written(path, *chunks, layout="long"):
+    with TelemetryWriter(path, meta(layout)) as writer:
+        for each in chunks:
+            writer.write(each)
+    return path
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_what_is_written_is_read_back_chunk_by_chunk(layout, lengths, tmp_path_factory):
+    starts = np.cumsum([0, *lengths[:-1]])
+    chunks = [chunk(n, later=int(at), seed=n) for n, at in zip(lengths, starts, strict=True)]
+    file = TelemetryFile(written(tmp_path_factory.mktemp("t") / "run.parquet", *chunks, layout=layout))
+    assert file.meta == meta(layout)
+    assert file.num_chunks == len(chunks)
+    for read, wrote in zip(file.chunks(), chunks, strict=True):
+        assert (read.times == wrote.times).all()
+        assert (read.values == wrote.values).all()
+        assert (read.quality == GOOD).all()
+
+
+def test_the_long_layout_has_one_row_per_reading_with_the_promised_columns(tmp_path):
+    table = pq.read_table(written(tmp_path / "run.parquet", chunk()))
+    assert table.column_names == ["site", "zone", "point", "time", "value", "quality"]
+    assert len(table) == 2 * 5 * 3
+    first = table.slice(0, 1).to_pylist()[0]
+    assert (first["site"], first["zone"], first["point"], first["quality"]) == ("north", "zone-01", "A", "good")
+    assert str(table.schema.field("time").type) == "timestamp[ms, tz=UTC]"
+
+
+def test_the_wide_layout_has_time_and_one_column_per_zone_and_point(tmp_path):
+    table = pq.read_table(written(tmp_path / "run.parquet", chunk(), layout="wide"))
+    assert table.column_names == ["time", *(f"zone-0{z}/{p}" for z in (1, 2) for p in "ABC")]
+    assert len(table) == 5
+
+
+def test_quality_and_missing_readings_survive(tmp_path):
+    marked = chunk()
+    marked.quality[0, 1, 2] = REPAIRED
+    marked.quality[1, 2, 0] = MISSING
+    marked.values[1, 2, 0] = np.nan
+    (read,) = TelemetryFile(written(tmp_path / "long.parquet", marked)).chunks()
+    assert (read.quality == marked.quality).all()
+    (read,) = TelemetryFile(written(tmp_path / "wide.parquet", marked, layout="wide")).chunks()
+    assert read.quality[1, 2, 0] == MISSING
+    assert np.isnan(read.values[1, 2, 0])
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_the_same_content_is_the_same_bytes(tmp_path, layout):
+    first = written(tmp_path / "a.parquet", chunk(), chunk(later=5), layout=layout).read_bytes()
+    assert first == written(tmp_path / "b.parquet", chunk(), chunk(later=5), layout=layout).read_bytes()
+
+
+def test_a_failed_run_leaves_neither_a_file_nor_a_part_of_one(tmp_path):
+    with pytest.raises(RuntimeError), TelemetryWriter(tmp_path / "run.parquet", meta()) as writer:
+        writer.write(chunk())
+        raise RuntimeError("power cut")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_earlier_file_survives_a_failed_rewrite(tmp_path):
+    path = written(tmp_path / "run.parquet", chunk())
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError), TelemetryWriter(path, meta()):
+        raise RuntimeError("power cut")
+    assert path.read_bytes() == before
+
+
+def test_files_that_are_no_telemetry_are_refused_by_name(tmp_path):
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(DataError, match="x.parquet: cannot be read as Parquet"):
+        TelemetryFile(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        TelemetryFile(tmp_path / "absent.parquet")
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(SchemaError, match="no telemetry of this package"):
+        TelemetryFile(path)
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({"graphghha": "{}"}), path)
+    with pytest.raises(SchemaError, match="is not graphghha-telemetry/1"):
+        TelemetryFile(path)
+    table = pa.table({"time": [1]}).replace_schema_metadata({"graphghha": meta().to_bytes()})
+    pq.write_table(table, path)
+    with pytest.raises(SchemaError, match=r"missing columns \['point'"):
+        TelemetryFile(path)
+
+
+def test_a_zone_the_metadata_does_not_know_is_refused(tmp_path):
+    path = written(tmp_path / "run.parquet", chunk())
+    table = pq.read_table(path)
+    zones = pa.array(["zone-99"] * len(table))
+    pq.write_table(table.set_column(1, "zone", zones), path)
+    with pytest.raises(SchemaError, match="'zone-99' is not among"):
+        list(TelemetryFile(path).chunks())
+
+
+def test_impossible_metadata_is_refused():
+    with pytest.raises(ConfigError, match="unknown layout 'tall'"):
+        meta("tall")
+    with pytest.raises(ConfigError, match="3 points but 1 units"):
+        meta(units=("degC",))
+
+
+def test_labels_lie_beside_and_their_absence_or_damage_is_an_error(tmp_path):
+    path = tmp_path / "run.parquet"
+    assert labels_path(path) == tmp_path / "run.labels.parquet"
+    with pytest.raises(DataError, match=r"run\.labels\.parquet: cannot be read"):
+        read_labels(path)
+    pq.write_table(pa.table({"time": [1]}), labels_path(path))
+    with pytest.raises(SchemaError, match="missing columns"):
+        read_labels(path)
+
+
+def test_an_unwritable_place_is_an_error_with_its_path(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        TelemetryWriter(tmp_path / "absent" / "run.parquet", meta())
