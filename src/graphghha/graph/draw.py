@@ -11,7 +11,7 @@ from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, CpsGraph, EdgeKind, Node
 
 # Colours that stay apart in the common forms of colour blindness (Okabe and Ito).
 COLORS = {NodeKind.SENSOR: "#56B4E9", NodeKind.CONTROLLER: "#E69F00", NodeKind.ACTUATOR: "#009E73"}
-STYLES = {EdgeKind.COMM: ("-", "#444444"), EdgeKind.PHYS: ((0, (4, 2)), "#B2182B")}
+STYLES: dict[EdgeKind, tuple[Any, str]] = {EdgeKind.COMM: ("-", "#444444"), EdgeKind.PHYS: ((0, (4, 2)), "#B2182B")}
 FORMATS = (".svg", ".png")
 MAX_NODES = 400
 COLUMNS = (NodeKind.CONTROLLER, NodeKind.ACTUATOR, NodeKind.SENSOR)  # command, action, effect: phys edges cross nothing

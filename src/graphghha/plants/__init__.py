@@ -7,11 +7,23 @@ from typing import Any
 
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseInfo, Plant, Signal
+from graphghha.plants.labelled import LabelledDay, Testbed
 
 _MODULES = {"fcu": "graphghha.plants.fcu"}
 _SIMULATORS = {"fcu": "graphghha.plants.fcu.run"}
+_TESTBEDS = {"fcu": "graphghha.plants.fcu.testbed"}
 
-__all__ = ["CaseInfo", "Plant", "Signal", "known_plants", "load_plant", "load_simulator"]
+__all__ = [
+    "CaseInfo",
+    "LabelledDay",
+    "Plant",
+    "Signal",
+    "Testbed",
+    "known_plants",
+    "load_plant",
+    "load_simulator",
+    "load_testbed",
+]
 
 
 def known_plants() -> tuple[str, ...]:
@@ -36,3 +48,12 @@ def load_simulator(name: str) -> Callable[..., dict[str, Any]]:
         raise NotFoundError(f"plant {name!r} has no simulator; these have one: {', '.join(_SIMULATORS)}")
     simulate: Callable[..., dict[str, Any]] = import_module(_SIMULATORS[name]).simulate
     return simulate
+
+
+def load_testbed(name: str) -> Testbed:
+    """The plant's testbed: labelled telemetry under attack, in memory."""
+    load_plant(name)
+    if name not in _TESTBEDS:
+        raise NotFoundError(f"plant {name!r} has no testbed; these have one: {', '.join(_TESTBEDS)}")
+    testbed: Testbed = import_module(_TESTBEDS[name])
+    return testbed

@@ -1,0 +1,138 @@
+"""A trained detector on disk: written once, verified on every load, never a pickle. No torch.
+
+| file | holds |
+|---|---|
+| model.safetensors | weights of the ADU |
+| expectation.safetensors | weights of the expectation |
+| known_answer.safetensors | features of one window and the probabilities they must give |
+| config.json | ADU settings, plant, provenance (seed, versions, cases seen and held out) |
+| template.json, scaler.json, features.json | graph of one zone; units of the readings; units of the features |
+| calibration.json, thresholds.json | from raw to calibrated probability; alarm and incident rules |
+| README.md | the model card with its report card |
+| manifest.json | SHA-256 of every file |
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from graphghha.errors import CheckpointError, GraphGHHAError
+from graphghha.graph import CpsGraph, read_graph, write_graph
+from graphghha.models.manifest import verify_manifest, write_manifest
+from graphghha.windows.expectation import Expectation, signal_nodes
+from graphghha.windows.features import FEATURE_NAMES, FeatureNorm
+from graphghha.windows.scale import Scaler
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """Everything a score needs, as plain values."""
+
+    plant: str
+    template: CpsGraph
+    adu_config: Mapping[str, Any]
+    weights: Arrays
+    scaler: Scaler
+    expectation: Expectation
+    norm: FeatureNorm
+    calibration: Mapping[str, Any]
+    thresholds: Mapping[str, Any]
+    known_answer: Arrays  # features [s f], probabilities [s c]
+    provenance: Mapping[str, Any]
+    card: str = ""
+
+    def __post_init__(self) -> None:
+        signals, features = len(signal_nodes(self.template)), len(FEATURE_NAMES)
+        for what, found, wanted in (
+            ("expectation", (self.expectation.num_signals,), (signals,)),
+            ("feature norm", self.norm.center.shape, (signals, features)),
+            ("feature norm", self.norm.scale.shape, (signals, features)),
+            ("known answer", self.known_answer["features"].shape, (self.template.num_nodes, features)),
+        ):
+            if tuple(found) != wanted:
+                raise CheckpointError(f"{what}: shape {tuple(found)} does not fit the template and features: {wanted}")
+        for name, array in (*self.weights.items(), *self.known_answer.items()):
+            if not np.isfinite(array).all():
+                raise CheckpointError(f"weights {name!r} are not finite")
+
+
+def save_model(model: Model, directory: Path) -> None:
+    """Write beside, then swap in: a reader never sees half a model."""
+    fresh = directory.with_name(directory.name + ".partial")
+    if fresh.exists():
+        shutil.rmtree(fresh)
+    fresh.mkdir(parents=True)
+    save_file(_contiguous(model.weights), fresh / "model.safetensors")
+    save_file(
+        _contiguous({**model.expectation.weights, "floor": model.expectation.floor}), fresh / "expectation.safetensors"
+    )
+    save_file(_contiguous(model.known_answer), fresh / "known_answer.safetensors")
+    write_graph(model.template, fresh / "template.json")
+    config = {
+        "plant": model.plant,
+        "adu": dict(model.adu_config),
+        "template_hash": model.template.content_hash,
+        "provenance": dict(model.provenance),
+    }
+    for name, data in (
+        ("config", config),
+        ("scaler", model.scaler.to_dict()),
+        ("features", model.norm.to_dict()),
+        ("calibration", dict(model.calibration)),
+        ("thresholds", dict(model.thresholds)),
+    ):
+        (fresh / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant}\n", encoding="utf-8")
+    write_manifest(fresh)
+    if directory.exists():
+        old = directory.with_name(directory.name + ".old")
+        directory.rename(old)
+        fresh.rename(directory)
+        shutil.rmtree(old)
+    else:
+        fresh.rename(directory)
+
+
+def load_model(directory: Path) -> Model:
+    """Verify, then read. The engine that is built from it checks the known answer before its first score."""
+    verify_manifest(directory)
+    try:
+        config, scaler, features, calibration, thresholds = (
+            json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+            for name in ("config", "scaler", "features", "calibration", "thresholds")
+        )
+        template = read_graph(directory / "template.json")
+        if template.content_hash != config["template_hash"]:
+            raise CheckpointError("template.json is not the template these weights were made for")
+        expectation = load_file(directory / "expectation.safetensors")
+        floor = expectation.pop("floor")
+        return Model(
+            plant=config["plant"],
+            template=template,
+            adu_config=config["adu"],
+            weights=load_file(directory / "model.safetensors"),
+            scaler=Scaler.from_dict(scaler),
+            expectation=Expectation(expectation, floor),
+            norm=FeatureNorm.from_dict(features),
+            calibration=calibration,
+            thresholds=thresholds,
+            known_answer=load_file(directory / "known_answer.safetensors"),
+            provenance=config["provenance"],
+            card=(directory / "README.md").read_text(encoding="utf-8"),
+        )
+    except (GraphGHHAError, OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
+        raise CheckpointError(f"{directory}: {exc}") from exc
+
+
+def _contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}

@@ -1,0 +1,32 @@
+"""A testbed's telemetry with its ground truth, day by day: what training and evaluation read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_EVENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDay:
+    """m minutes, Z zones, S signals and n nodes of the template (both in the template's order)."""
+
+    times: NDArray[np.datetime64]  # [m]
+    values: NDArray[np.floating[Any]]  # [m Z S], SI
+    attack_class: NDArray[np.uint8]  # [m Z n] index into CLASSES; 0 is normal
+    event: NDArray[np.int16]  # [m Z n] number of the case specification, or NO_EVENT
+    observable: NDArray[np.bool_]  # [m Z n] attacked, and some signal of the zone shows it
+    recovering: NDArray[np.bool_]  # [m Z] the attack is over, its traces are not
+
+
+class Testbed(Protocol):
+    """A plant that can be attacked in simulation. Cases are in the notation of the command line."""
+
+    def run(
+        self, *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = ()
+    ) -> Iterator[LabelledDay]:
+        """Simulate a building day by day; the same arguments give the same bytes."""

@@ -1,0 +1,1 @@
+"""From a plant's testbed to a trained detector. Needs torch."""

@@ -1,0 +1,90 @@
+"""Fit the expectation: Gaussian likelihood of each signal given those near it, on normal data alone.
+
+n rows, S signals, L recent means per signal, h hidden units.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from graphghha.graph import CpsGraph
+from graphghha.windows.expectation import LOG_SPREAD, Expectation, reach
+
+HIDDEN = 32
+BATCH = 1024
+OUTLIER = 100.0  # squared residuals beyond this pull no harder: a start-up transient must not bend the fit
+
+
+class _Networks(nn.Module):
+    mask: Tensor
+
+    def __init__(self, mask: NDArray[np.bool_], num_recent: int) -> None:
+        super().__init__()
+        signals, inputs = len(mask), mask.shape[1] * num_recent
+
+        def weight(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.randn(signals, *shape) / shape[0] ** 0.5)
+
+        self.W1, self.W2, self.W3 = weight(inputs, HIDDEN), weight(HIDDEN, HIDDEN), weight(HIDDEN, 2)
+        self.b1, self.b2, self.b3 = (nn.Parameter(torch.zeros(signals, 1, n)) for n in (HIDDEN, HIDDEN, 2))
+        self.register_buffer("mask", torch.as_tensor(np.repeat(mask, num_recent, axis=1)[..., None]).float())
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """[n S*L] to means and log spreads, [n S] each."""
+        hidden = F.silu(inputs @ (self.W1 * self.mask) + self.b1)  # [S n h]
+        hidden = F.silu(hidden @ self.W2 + self.b2)
+        mean, log_spread = (hidden @ self.W3 + self.b3).permute(2, 1, 0)
+        return mean, log_spread.clamp(*LOG_SPREAD)
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        found = {name: tensor.detach() for name, tensor in self.named_parameters()}
+        found["W1"] = found["W1"] * self.mask
+        return {name: np.ascontiguousarray(tensor.numpy()) for name, tensor in found.items()}
+
+
+def fit_expectation(
+    inputs: NDArray[np.float32],
+    values: NDArray[np.float32],
+    template: CpsGraph,
+    floor: NDArray[np.float32],
+    *,
+    seed: int,
+    epochs: int = 10,
+    on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
+) -> Expectation:
+    """From recent means [n S*L] and scaled values [n S] of normal operation."""
+    torch.manual_seed(seed)
+    x, y = torch.as_tensor(inputs), torch.as_tensor(values)
+    num_recent = x.shape[1] // y.shape[1]
+    networks = _Networks(reach(template), num_recent)
+    steps = max(1, len(x) // BATCH)
+    optimizer = torch.optim.AdamW(networks.parameters(), weight_decay=1e-4)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 6e-3, total_steps=epochs * steps)
+    variance_floor = torch.as_tensor(floor).square()
+    for epoch in range(epochs):
+        order = torch.randperm(len(x))
+        total = 0.0
+        for step in range(steps):
+            rows = order[step * BATCH : (step + 1) * BATCH]
+            mean, log_spread = networks(_forget(x[rows], y.shape[1]))
+            variance = (2 * log_spread).exp() + variance_floor
+            misfit = ((y[rows] - mean).square() / variance).clamp_max(OUTLIER)
+            loss = 0.5 * (misfit + variance.log()).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            total += float(loss.detach())
+        on_epoch(epoch, total / steps)
+    return Expectation(networks.weights(), floor)
+
+
+def _forget(inputs: Tensor, num_signals: int) -> Tensor:
+    """In one row of four a signal in ten goes missing: a silent sensor must not make its neighbours suspects."""
+    shape = (len(inputs), num_signals, 1)
+    kept = (torch.rand(len(inputs), 1, 1) > 0.25) | (torch.rand(shape) > 0.1)
+    return (inputs.reshape(len(inputs), num_signals, -1) * kept).flatten(1)

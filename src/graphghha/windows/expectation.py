@@ -1,0 +1,97 @@
+"""What a signal should read, given the others: the model of normal behaviour that makes disagreement visible.
+
+One small network per signal of the template, from the recent means of the signals near it in the graph, its own
+excluded, to a mean and a spread. Learned from normal data alone; the residual is in units of the spread.
+
+n rows, S signals of one zone, L recent means per signal, h hidden units.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import CheckpointError
+from graphghha.graph import CpsGraph, NeighborRule, neighborhood
+
+Floats = NDArray[np.floating[Any]]
+
+# Rows go through the products in blocks of this size, padded: a row then gives the same bytes however many
+# come with it, which is what keeps live and batch scores equal.
+BLOCK_ROWS = 64
+REACH_HOPS = 2  # two sensors of one coil meet at the coil
+LOG_SPREAD = (-6.0, 3.0)
+CLIP = 8.0
+WEIGHTS = ("W1", "b1", "W2", "b2", "W3", "b3")
+
+
+def signal_nodes(template: CpsGraph) -> NDArray[np.int64]:
+    """Rows of the template's nodes that carry a signal, in node order: the order of S everywhere."""
+    return np.flatnonzero([signal is not None for signal in template.signals])
+
+
+def reach(template: CpsGraph) -> NDArray[np.bool_]:
+    """[S S] which signals may explain a signal: those within two hops, never itself."""
+    near = neighborhood(template, NeighborRule())
+    rows, cols = near.rows, near.idx
+    reached = {(int(i), int(j)) for i, j in zip(rows, cols, strict=True)}
+    for _ in range(REACH_HOPS - 1):
+        reached |= {(i, int(k)) for i, j in reached for k in near.of(j)}
+    nodes = {int(node): number for number, node in enumerate(signal_nodes(template))}
+    mask = np.zeros((len(nodes), len(nodes)), np.bool_)
+    for i, j in reached:
+        if i != j and i in nodes and j in nodes:
+            mask[nodes[i], nodes[j]] = True
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The trained networks, run with numpy: the monitor needs no torch."""
+
+    weights: Mapping[str, Floats]  # W1 [S S*L h], W2 [S h h], W3 [S h 2]; b* [S 1 ..]
+    floor: Floats  # [S] least spread of each signal: half its noise
+
+    def __post_init__(self) -> None:
+        if missing := [name for name in WEIGHTS if name not in self.weights]:
+            raise CheckpointError(f"expectation: weights {', '.join(missing)} are missing")
+        if not all(np.isfinite(array).all() for array in (*self.weights.values(), self.floor)):
+            raise CheckpointError("expectation: weights are not finite")
+
+    @property
+    def num_signals(self) -> int:
+        return len(self.floor)
+
+    def residuals(self, inputs: Floats, values: Floats) -> Floats:
+        """From recent means [n S*L] and scaled values [n S] to residuals [n S] in units of spread, clipped."""
+        out = np.empty_like(values)
+        for start in range(0, len(values), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            count = len(values[rows])
+            block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
+            block[:count] = inputs[rows]
+            mean, spread = self._predict(block)
+            out[rows] = np.clip((values[rows] - mean[:count]) / spread[:count], -CLIP, CLIP)
+        return out
+
+    def _predict(self, block: Floats) -> tuple[Floats, Floats]:
+        w = self.weights
+        hidden = _silu(block @ w["W1"] + w["b1"])  # [S n h]
+        hidden = _silu(hidden @ w["W2"] + w["b2"])
+        mean, log_spread = (hidden @ w["W3"] + w["b3"]).transpose(2, 1, 0)  # [n S] each
+        spread = np.exp(np.clip(log_spread, *LOG_SPREAD))
+        return mean, np.sqrt(spread * spread + self.floor * self.floor).astype(np.float32)
+
+
+def _silu(x: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # exp(-x) may be infinite: the quotient is then 0, as it should be
+        gated: Floats = x / (np.float32(1.0) + np.exp(-x))
+    return gated
+
+
+def noise_floor(noise: Sequence[float], scale: NDArray[Any]) -> Floats:
+    """[S] half a signal's noise in scaled units; signals without noise get a thousandth of a unit."""
+    floor: NDArray[np.float64] = 0.5 * np.asarray(noise, np.float64) / scale
+    return np.maximum(floor, 5e-4).astype(np.float32)

@@ -1,0 +1,174 @@
+"""From rows of readings to what a model sees: one implementation for training, batch and live scoring.
+
+Readings are scaled; the expectation turns them into residuals; both are summarised over minutes, hours and days;
+each summary is put in units of its own spread in normal operation.
+
+r rows, Z zones, S signals of a zone, s nodes, w windows, f features per node.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import CheckpointError, GraphError, SchemaError
+from graphghha.graph import CpsGraph, NeighborRule, neighborhood
+from graphghha.windows.expectation import Expectation, signal_nodes
+from graphghha.windows.multiscale import HOUR, MINUTE, MultiScaleConfig, Summarizer
+from graphghha.windows.scale import Scaler
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+# what the expectation reads of every signal near by: now, and means of the last minutes
+RECENT = MultiScaleConfig(means_s=(5 * MINUTE, 20 * MINUTE, HOUR), stds_s=(), slopes_s=(), missings_s=())
+# what the model reads of a signal's own values: the near past
+VALUES = MultiScaleConfig(
+    means_s=(5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR), stds_s=(20 * MINUTE, HOUR), slopes_s=(), missings_s=(HOUR,)
+)
+# and of its residuals: from this minute to three days, because a small disagreement shows in a long mean
+RESIDUALS = MultiScaleConfig(
+    means_s=(5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR), stds_s=(), slopes_s=(), missings_s=()
+)
+SIZES = MultiScaleConfig(lags_s=(), means_s=(15 * MINUTE, HOUR, 24 * HOUR), stds_s=(), slopes_s=(), missings_s=())
+
+FEATURE_NAMES = (
+    *(f"value_{name}" for name in VALUES.feature_names),
+    *(f"residual_{name}" for name in RESIDUALS.feature_names),
+    *(f"abs_residual_{name}" for name in SIZES.feature_names),
+)
+HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
+CLIP = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureNorm:
+    """Centre and spread of every feature of every signal in normal operation."""
+
+    center: NDArray[np.float64]  # [S f]
+    scale: NDArray[np.float64]  # [S f]
+
+    @classmethod
+    def fit(cls, features: NDArray[Any]) -> Self:
+        """From raw features [n S f] of normal windows: median, and the central 98 % as 4.65 standard deviations."""
+        low, middle, high = np.quantile(features.astype(np.float64), [0.01, 0.5, 0.99], axis=0)
+        return cls(middle, np.maximum((high - low) / 4.65, 0.02))
+
+    def __call__(self, features: Floats) -> Floats:
+        """Signed logarithm beyond one spread: an attack may be a hundred spreads away, and must not drown the rest."""
+        units = np.clip((features - self.center) / self.scale, -CLIP * CLIP, CLIP * CLIP)
+        squashed: Floats = (np.sign(units) * np.log1p(np.abs(units))).astype(np.float32)
+        return squashed
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"features": list(FEATURE_NAMES), "center": self.center.tolist(), "scale": self.scale.tolist()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        try:
+            if tuple(data["features"]) != FEATURE_NAMES:
+                raise CheckpointError("the model was made for other features than this version computes")
+            return cls(np.array(data["center"], np.float64), np.array(data["scale"], np.float64))
+        except (KeyError, TypeError, ValueError) as exc:
+            raise CheckpointError(f"feature norm: a field is missing or no number: {exc}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """What a model scores: features of every node, and which nodes are known."""
+
+    features: Floats  # [w s f]; zero where a node has no signal or no fresh data
+    known: Bools  # [w s]
+    rows: NDArray[np.int64]  # [w] number of the row each window ends with
+
+
+class Featurizer:
+    """Rows in, windows out, for one building. Feed it in any portions: the bytes are the same."""
+
+    def __init__(
+        self, graph: CpsGraph, template: CpsGraph, scaler: Scaler, expectation: Expectation, norm: FeatureNorm | None
+    ) -> None:
+        """`norm=None` gives raw summaries, which is what a norm is fitted on."""
+        self.graph, self.norm = graph, norm
+        self.points = tuple(name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None)
+        self._nodes = signal_nodes(graph)  # [p]
+        roles = [template.roles[node] for node in signal_nodes(template)]
+        self._num_signals = len(roles)
+        self._num_zones, self._order = _zone_layout(graph, roles)
+        self._scale = scaler.columns([graph.signals[node] for node in self._nodes])
+        self._expectation = expectation
+        count = len(self._nodes)
+        self._recent, self._values = Summarizer(count, RECENT), Summarizer(count, VALUES)
+        self._residuals, self._sizes = Summarizer(count, RESIDUALS), Summarizer(count, SIZES)
+        near = neighborhood(graph, NeighborRule(self_loops=False))
+        unmeasured = np.setdiff1d(np.arange(graph.num_nodes), self._nodes)
+        self._witnesses = {int(node): near.of(int(node)) for node in unmeasured}
+
+    @property
+    def num_rows(self) -> int:
+        return self._values.num_rows
+
+    def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Windows:
+        """Readings [r p] in SI, their freshness, and which rows [r] to make windows of."""
+        if values.shape != fresh.shape or values.shape != (len(wanted), len(self.points)):
+            raise SchemaError(
+                f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
+                f"{len(self.points)} points"
+            )
+        first = self.num_rows
+        scaled = self._scale(values, fresh)
+        residuals = self._residual(scaled, fresh)
+        summaries = (
+            self._values.push(scaled, fresh, wanted),
+            self._residuals.push(residuals, fresh, wanted),
+            self._sizes.push(np.abs(residuals), fresh, wanted),
+        )
+        return Windows(
+            self._lay_out(*summaries, fresh[wanted]), self._known(fresh[wanted]), first + np.flatnonzero(wanted)
+        )
+
+    def _residual(self, scaled: Floats, fresh: Bools) -> Floats:
+        every = np.ones(len(scaled), np.bool_)
+        recent = self._recent.push(scaled, fresh, every)  # [r p L]
+        by_zone = recent[:, self._order].reshape(len(scaled) * self._num_zones, -1)  # [r*Z S*L]
+        values = scaled[:, self._order].reshape(len(scaled) * self._num_zones, -1)
+        found = self._expectation.residuals(by_zone, values).reshape(len(scaled), -1)
+        residuals = np.empty_like(scaled)
+        residuals[:, self._order] = found
+        return residuals
+
+    def _lay_out(self, values: Floats, residuals: Floats, sizes: Floats, fresh: Bools) -> Floats:
+        """Summaries of the points [w p ..] as features of the nodes [w s f]."""
+        points = np.concatenate([values, residuals, sizes], axis=-1)
+        if self.norm is not None:
+            shape = (len(points), self._num_zones, self._num_signals, points.shape[-1])
+            by_zone = points[:, self._order].reshape(shape)
+            points[:, self._order] = self.norm(by_zone).reshape(points.shape)
+        features = np.zeros((len(points), self.graph.num_nodes, points.shape[-1]), np.float32)
+        features[:, self._nodes] = np.where(fresh[..., None], points, np.float32(0.0))
+        return features
+
+    def _known(self, fresh: Bools) -> Bools:
+        """A node with a signal is known while that is fresh; one without is as fresh as its neighbours."""
+        known = np.zeros((len(fresh), self.graph.num_nodes), np.bool_)
+        known[:, self._nodes] = fresh
+        for node, witnesses in self._witnesses.items():
+            known[:, node] = known[:, witnesses].any(axis=1)
+        return known
+
+
+def _zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int64]]:
+    """Number of zones, and the column of every (zone, role), zone after zone."""
+    columns = [(graph.zones[node], graph.roles[node]) for node in signal_nodes(graph)]
+    place = {column: number for number, column in enumerate(columns)}
+    zones = tuple(dict.fromkeys(zone for zone, _ in columns))
+    wanted = [(zone, role) for zone in zones for role in roles]
+    missing = [f"{zone or 'the plant'}: {role}" for zone, role in wanted if (zone, role) not in place]
+    if missing or len(wanted) != len(columns):
+        raise GraphError(
+            f"every zone must carry the {len(roles)} signals of the template; "
+            f"{missing[0] + ' is missing' if missing else 'some zone carries more'} (zones must not share nodes here)"
+        )
+    return len(zones), np.array([place[column] for column in wanted])
