@@ -1,0 +1,1 @@
+"""A frozen model on a frozen graph, as fast as the machine allows."""
