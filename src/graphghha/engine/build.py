@@ -71,10 +71,15 @@ def cache_directory() -> Path:
     return base / "graphghha" / "kernels"
 
 
+def kernel_path(dtype: str, target: tuple[str, ...] = NATIVE) -> Path:
+    """Where the kernel for a dtype lies, or would lie, on this machine."""
+    return cache_directory() / f"graphghha-{dtype}-{_key(dtype, target)}.so"
+
+
 def load_kernel(dtype: str = "fp32", target: tuple[str, ...] = NATIVE) -> Kernel:
     """The kernel for a dtype, from the cache or freshly compiled. Raises EngineError when neither is possible."""
     with _lock:
-        path = cache_directory() / f"graphghha-{dtype}-{_key(dtype, target)}.so"
+        path = kernel_path(dtype, target)
         if path not in _loaded:
             _loaded[path] = _from_cache(path) or _compile(path, dtype, target)
         return _loaded[path]

@@ -30,7 +30,7 @@ class FrozenModel:
     role_names: tuple[str, ...]
     weights: Mapping[str, Floats] = field(repr=False)
     adu: "ADU | None" = field(default=None, repr=False)  # what the torch backend runs
-    onnx_file: Path | None = None  # what the onnx backend runs; exported from `adu` when absent
+    directory: Path | None = None  # where it was loaded from; a `model.onnx` in it serves the onnx backend
 
     def __post_init__(self) -> None:
         broken = [name for name, weight in self.weights.items() if not np.isfinite(weight).all()]
@@ -47,7 +47,7 @@ class FrozenModel:
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """From a model directory, without torch. A `model.onnx` beside the weights serves the onnx backend."""
+        """From a model directory, without torch."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -57,9 +57,8 @@ class FrozenModel:
             weights = load_file(directory / "model.safetensors")
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
             raise CheckpointError(f"{directory}: cannot be loaded: {type(exc).__name__}: {exc}") from exc
-        onnx_file = directory / "model.onnx"
         fp32 = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
-        return cls(config, roles, fp32, None, onnx_file if onnx_file.exists() else None)
+        return cls(config, roles, fp32, directory=directory)
 
     @property
     def rule(self) -> NeighborRule:
@@ -69,6 +68,11 @@ class FrozenModel:
     @property
     def classes(self) -> tuple[str, ...]:
         return CLASSES if self.config["head"] == "classes" else BINARY_CLASSES
+
+    @property
+    def onnx_file(self) -> Path | None:
+        path = self.directory / "model.onnx" if self.directory else None
+        return path if path and path.exists() else None
 
     @property
     def in_features(self) -> int:

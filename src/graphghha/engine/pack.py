@@ -5,7 +5,7 @@ k width, p heads, w = k / 2p; D, wp, G, F are the padded sizes of kernels/plan.h
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,6 @@ class Sizes:
     heads: int
     hidden: int
     lanes: int
-
-    @classmethod
-    def of(cls, width: int, heads: int, hidden: int, lanes: int) -> Self:
-        return cls(width, heads, hidden, lanes)
 
     @property
     def head_width(self) -> int:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.build import load_kernel
+from graphghha.engine.checks import refuse_features, refuse_scores
 from graphghha.engine.frozen import Floats, FrozenGraph, FrozenModel
 from graphghha.engine.pack import Sizes, aligned, layer_arrays, padded, panels, rounded
-from graphghha.errors import DataError, EngineError
+from graphghha.errors import EngineError
 from graphghha.graph import CpsGraph
 
 _POINTERS = ("W_Q", "W_KV", "W_K1V1", "W_H", "W_1", "W_2", "W_C", "b_1", "b_2")
@@ -130,11 +131,9 @@ class NativeBackend:
         )
         free.append(workspace)
         if status > 0:
-            raise DataError(
-                f"features of node {(status - 1) % nodes} hold NaN or Inf; mask nodes that have no fresh data"
-            )
+            raise refuse_features((status - 1) % nodes)
         if status < 0:
-            raise EngineError("scores are not finite: the features are far outside what the model was trained on")
+            raise refuse_scores()
         return probs
 
     def describe(self) -> dict[str, Any]:

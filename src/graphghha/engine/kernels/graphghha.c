@@ -158,14 +158,16 @@ static const act_t *as_input(const Plan *p, int64_t rows, const float *H, const 
 #endif
 }
 
-static void project(const Plan *p, const Layer *layer, const Window *win, float *KV, const uint8_t *mask, int64_t first,
-                    int64_t rows, const Scratch *s) {
+static void project(const Plan *p, int64_t number, const Window *win, const uint8_t *mask, int64_t first, int64_t rows,
+                    const Scratch *s) {
+    const Layer *layer = p->layer + number;
+    float *KV = win->KV[number % 2], *partial = win->partial[number % 2] + first / TILE * state_size(p);
     const int64_t D = p->D, C = 2 * p->G;
     const act_t *H = as_input(p, rows, win->H + first * D, s);
     product(rows, D, C, H, D, layer->W_Q, (Finish){.out = win->Q + first * C, .out_stride = C});
     product(rows, D, C, H, D, layer->W_KV, (Finish){.out = KV + first * C, .out_stride = C});
     product(rows, D, C, H, D, layer->W_K1V1, (Finish){.out = s->K1V1, .out_stride = C});
-    accumulate_tile(p, rows, s->K1V1, mask ? mask + first : mask, win->partial + first / TILE * state_size(p));
+    accumulate_tile(p, rows, s->K1V1, mask ? mask + first : mask, partial);
 }
 
 /* Class probabilities of a tile; absent nodes get NaN. Returns whether all others are finite. */
@@ -197,7 +199,7 @@ static int64_t pass(const Plan *p, int64_t number, const Window *win, const floa
     } else
         finish_layer(p, p->layer + number - 1, win->KV[(number - 1) % 2], win, mask, first, rows, s);
     if (number == p->layers) return classify(p, win, mask, first, rows, s, probs) ? 0 : -1;
-    project(p, p->layer + number, win, win->KV[number % 2], mask, first, rows, s);
+    project(p, number, win, mask, first, rows, s);
     return 0;
 }
 
@@ -213,7 +215,8 @@ static void cut_window(const Plan *p, char **at, Window *w) {
     w->Q = cut(at, 4 * p->nodes * 2 * p->G);
     w->KV[0] = cut(at, 4 * p->nodes * 2 * p->G);
     w->KV[1] = cut(at, 4 * p->nodes * 2 * p->G);
-    w->partial = cut(at, 4 * num_tiles(p) * state_size(p));
+    w->partial[0] = cut(at, 4 * num_tiles(p) * state_size(p));
+    w->partial[1] = cut(at, 4 * num_tiles(p) * state_size(p));
 }
 
 static void cut_scratch(const Plan *p, char **at, Scratch *s) {
@@ -260,7 +263,7 @@ static int64_t score_tiles(const Plan *p, const Window *win, const Scratch *s, c
         for (int64_t i = 0; i < p->nodes; i++) present += mask[i] != 0;
     }
     for (int64_t number = 0; number <= p->layers; number++) {
-        if (number > 0) reduce_state(p, win->partial, present, s->state);
+        if (number > 0) reduce_state(p, win->partial[(number - 1) % 2], present, s->state);
         for (int64_t tile = from; tile < to && status == 0; tile++) status = pass(p, number, win, x, mask, tile, s, probs);
         if (meet) {
 #ifdef _OPENMP

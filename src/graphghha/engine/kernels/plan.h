@@ -42,12 +42,13 @@ typedef struct {
     const float *b_out;          /* [VL] */
 } Plan;
 
-/* The state of one window between passes, one row per node. */
+/* The state of one window between passes. What other tiles read exists twice, for this layer and the next, because
+ * a tile may run ahead of them. */
 typedef struct {
-    float *H;        /* [s, D] */
-    float *Q;        /* [s, 2G] Q1 | Q2 */
-    float *KV[2];    /* [s, 2G] K2 | V2 of this layer and the next: a tile may run ahead of its neighbours */
-    float *partial;  /* [tiles, G * wp] the global state, summed per tile */
+    float *H;          /* [s, D] */
+    float *Q;          /* [s, 2G] Q1 | Q2 */
+    float *KV[2];      /* [s, 2G] K2 | V2 */
+    float *partial[2]; /* [tiles, G * wp] the global state, summed per tile */
 } Window;
 
 /* What one thread needs while it works on a tile. */
