@@ -1,1 +1,1 @@
-"""One file per table or figure; each returns plain data that ends in JSON, Markdown and a picture."""
+"""One file per table or figure of the paper. Functions return the JSON that a command prints; none decides a test."""

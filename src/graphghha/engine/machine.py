@@ -96,5 +96,5 @@ def _dtypes(features: dict[str, bool]) -> dict[str, str]:
         ),
         "stored in 16 bit, computed in fp32",
     )
-    # half-precision sums lose too much over a layer: fp16 is a storage format even where the CPU could add in it
+    # sums in half precision lose too much over a layer: fp16 is a storage format even where the CPU could add in it
     return {"fp32": vector, "bf16": bf16, "fp16": "stored in 16 bit, computed in fp32"}

@@ -1,0 +1,125 @@
+"""Measuring several methods at once: interleaved in one process, so that their ratios hold on a noisy machine."""
+
+import ctypes
+import gc
+import platform
+import sys
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from graphghha.engine.machine import machine
+
+Call = Callable[[], object]
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds per call."""
+
+    ms: float  # median
+    p99_ms: float
+    best_ms: float
+    calls: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effort:
+    """How long to measure: whole rounds over all methods until the budget is spent."""
+
+    budget_s: float = 8.0
+    min_rounds: int = 5
+    slice_s: float = 0.02  # share of a round that a fast method gets, in repeated calls
+
+
+DEFAULT_EFFORT = Effort()
+
+
+def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> dict[Key, Timing]:
+    """Round after round over all methods; a disturbance then hits all of them alike."""
+    repeats = {name: _repeats(call, effort.slice_s) for name, call in calls.items()}
+    samples: dict[Key, list[float]] = {name: [] for name in calls}
+    started, rounds = time.perf_counter(), 0
+    gc.collect()
+    gc.disable()
+    try:
+        while rounds < effort.min_rounds or time.perf_counter() - started < effort.budget_s:
+            for name, call in calls.items():
+                # the first call of a slice finds the previous method's data in the caches
+                took_s = [_timed_s(call) for _ in range(repeats[name])]
+                samples[name] += took_s[1:] if len(took_s) > 1 else took_s
+            rounds += 1
+    finally:
+        gc.enable()
+    return {name: _timing(took_s) for name, took_s in samples.items()}
+
+
+def _repeats(call: Call, slice_s: float) -> int:
+    call()
+    once_s = min(_timed_s(call) for _ in range(2))
+    return max(1, min(200, int(slice_s / once_s)))
+
+
+def _timed_s(call: Call) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def _timing(took_s: list[float]) -> Timing:
+    ms = np.array(took_s) * 1e3
+    return Timing(float(np.median(ms)), float(np.percentile(ms, 99)), float(ms.min()), len(ms))
+
+
+def peak_mb(build: Callable[[], Call]) -> tuple[Call, float | None]:
+    """Build a method and run it once; how far that raised this process's resident memory. None off Linux."""
+    before = _reset_peak_mb()
+    call = build()
+    call()
+    return call, None if before is None else max(0.0, _status_mb("VmHWM") - before)
+
+
+def _reset_peak_mb() -> float | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    gc.collect()
+    try:
+        # freed but unreturned heap would hide what the next method needs
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except (OSError, AttributeError):
+        return None
+    return _status_mb("VmRSS")
+
+
+def _status_mb(field: str) -> float:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(field + ":")) / 1024
+
+
+def machine_info() -> dict[str, Any]:
+    """What a reader needs to place the figures."""
+    here = machine()
+    packages = ("graphghha", "torch", "torch_geometric", "onnxruntime", "numpy")
+    return {
+        "cpu": here["cpu"],
+        "cores": here["cores"],
+        "features": [name for name, present in here["features"].items() if present],
+        "system": here["system"],
+        "python": platform.python_version(),
+        "compiler": here["compiler"],
+        "packages": {name: _version(name) for name in packages},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

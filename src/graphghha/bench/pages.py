@@ -1,0 +1,193 @@
+"""docs/results/latency.md, written from benchmark JSON: nothing on it is typed by hand."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphghha.bench import paper
+from graphghha.bench.plots import degree_figure, latency_figure
+
+Result = Mapping[str, Any]
+_SHOWN = ("vanilla_gat", "sparsified_gat", "quantized_gat", "pyg_gatconv", "graphghha", "gemm_floor")
+
+
+def latency_page(results: Sequence[Result], directory: Path) -> Path:
+    """Write the page and its figures. `results`: any of bench latency, degree, precision and stream."""
+    directory.mkdir(parents=True, exist_ok=True)
+    by_bench: dict[str, list[Result]] = {}
+    for result in results:
+        by_bench.setdefault(result["bench"], []).append(result)
+    latencies = by_bench.get("latency", [])
+    parts = ["# Latency: Table I and its figure", "", _INTRO]
+    if latencies:
+        parts += _machine(latencies[0])
+        latency_figure(latencies[0], directory / "latency.svg")
+        parts += ["", "![latency against nodes](latency.svg)", ""]
+        parts += _aims(latencies)
+    for result in latencies:
+        parts += _latency_table(result)
+    for result in by_bench.get("degree", []):
+        degree_figure(result, directory / "degree.svg")
+        parts += _degree_section(result)
+    for result in by_bench.get("precision", []):
+        parts += _precision_section(result)
+    for result in by_bench.get("stream", []):
+        parts += _stream_section(result)
+    parts += ["", "## The paper's printed figures", "", *[f"- {note}" for note in paper.NOTES]]
+    page = directory / "latency.md"
+    page.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    return page
+
+
+_INTRO = """Milliseconds per graph on one CPU. Within a size all methods are measured interleaved in one process, so
+ratios are firmer than the times themselves; before each size the engine is checked against Algorithm 1 written plainly,
+and no speed is reported if that fails. `pyg_gatconv` is what one would use instead (three bare sparse GATConv, ELU, a
+linear layer); `gemm_floor` is only the dense matrix products of the same GraphGHHA network through torch."""
+
+
+def _machine(result: Result) -> list[str]:
+    machine, config = result["machine"], result["config"]
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
+    return [
+        "",
+        f"Machine: {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['features'])}); {machine['system']}; "
+        f"{packages}. Network: {config['layers']} layers, {config['heads']} heads, width {config['width']}, MLP ratio "
+        f"{config['mlp_ratio']:g}, {config['in_features']} features, {config['edges']} attended pairs in a zone.",
+    ]
+
+
+def _ms(result: Result, method: str, nodes: int, dtype: str) -> float | None:
+    found = [r for r in result["rows"] if (r["method"], r["nodes"], r["dtype"]) == (method, nodes, dtype)]
+    return float(found[0]["ms"]) if found else None
+
+
+def _ratio(above: float | None, below: float | None) -> str:
+    return f"{above / below:.2f}" if above and below else "n/a"
+
+
+def _aims(latencies: Sequence[Result]) -> list[str]:
+    """The ratios that the engine is built for, each from one run."""
+    single = next((r for r in latencies if r["config"]["threads"] == 1 and r["config"]["batch"] == 1), None)
+    if single is None:
+        return []
+
+    def ratio(above: tuple[str, int, str], below: tuple[str, int, str]) -> str:
+        return _ratio(_ms(single, *above), _ms(single, *below))
+
+    lines = ["## Ratios, one thread, batch 1", "", "| ratio | nodes | aim | measured |", "|---|---|---|---|"]
+    for nodes, aim in ((1536, ">= 100"), (32, ">= 1")):
+        value = ratio(("vanilla_gat", nodes, "fp32"), ("graphghha", nodes, "fp32"))
+        lines.append(f"| dense vanilla GAT / GraphGHHA, fp32 | {nodes} | {aim} | {value} |")
+    sizes = sorted({row["nodes"] for row in single["rows"]})
+    for nodes in sizes:
+        aim = ">= 2" if nodes >= 256 else ">= 1.5" if nodes in (32, 64) else ""
+        value = ratio(("pyg_gatconv", nodes, "fp32"), ("graphghha", nodes, "fp32"))
+        lines.append(f"| PyG sparse GATConv / GraphGHHA, fp32 | {nodes} | {aim} | {value} |")
+    for nodes in sizes:
+        if nodes >= 512:
+            value = ratio(("graphghha", nodes, "fp32"), ("gemm_floor", nodes, "fp32"))
+            lines.append(f"| GraphGHHA / its matrix products in torch, fp32 | {nodes} | <= 2 | {value} |")
+    for nodes in sizes:
+        if nodes >= 1024:
+            value = ratio(("graphghha", nodes, "fp32"), ("graphghha", nodes, "bf16"))
+            lines.append(f"| fp32 / bf16 | {nodes} | >= {1.3 if nodes == 1024 else 1.5} | {value} |")
+    grown = ratio(("graphghha", 12_288, "fp32"), ("graphghha", 1536, "fp32"))
+    lines.append(f"| time(12,288) / time(1,536), fp32 | | <= 8.8 | {grown} |")
+    pair = next((r for r in latencies if r["config"]["threads"] == 2 and r["config"]["batch"] == 1), None)
+    if pair:
+        value = _ratio(_ms(single, "graphghha", 1536, "fp32"), _ms(pair, "graphghha", 1536, "fp32"))
+        lines.append(f"| one thread / two threads, fp32 (two runs) | 1536 | >= 1.5 | {value} |")
+    return [*lines, "", _crossover(single)]
+
+
+def _crossover(result: Result) -> str:
+    sizes = sorted({row["nodes"] for row in result["rows"]})
+    slower = [
+        nodes
+        for nodes in sizes
+        if (_ms(result, "graphghha", nodes, "fp32") or 0) > (_ms(result, "pyg_gatconv", nodes, "fp32") or float("inf"))
+    ]
+    if not slower:
+        return f"Crossover with GATConv: none; GraphGHHA is faster at every size from {sizes[0]} to {sizes[-1]} nodes."
+    return f"Crossover with GATConv: GraphGHHA is slower at {', '.join(map(str, slower))} nodes."
+
+
+def _latency_table(result: Result) -> list[str]:
+    config = result["config"]
+    batch, threads = config["batch"], config["threads"]
+    columns = [
+        (method, dtype)
+        for method in _SHOWN
+        for dtype in ("fp32", "fp16", "bf16")
+        if any((r["method"], r["dtype"]) == (method, dtype) for r in result["rows"])
+    ]
+    amortised = f", per graph of a batch of {batch}" if batch > 1 else ""
+    lines = ["", f"## {threads} thread{'s' if threads > 1 else ''}, batch {batch}: median ms (p99){amortised}", ""]
+    lines.append("| nodes | " + " | ".join(f"{m} {d}" for m, d in columns) + " | paper: GraphGHHA, A100 |")
+    lines.append("|---" * (len(columns) + 2) + "|")
+    for nodes in sorted({row["nodes"] for row in result["rows"]}):
+        cells = []
+        for method, dtype in columns:
+            found = [r for r in result["rows"] if (r["method"], r["nodes"], r["dtype"]) == (method, nodes, dtype)]
+            cells.append(f"{found[0]['ms'] / batch:.4g} ({found[0]['p99_ms'] / batch:.3g})" if found else "")
+        printed = paper.latency_ms("graphghha", nodes)
+        lines.append(f"| {nodes} | " + " | ".join(cells) + f" | {printed if printed else ''} |")
+    lines += ["", "Resident memory that building and one call add, MB (GraphGHHA, fp32): "]
+    memory = [
+        f"{row['nodes']} nodes {row['peak_mb']:.1f}"
+        for row in result["rows"]
+        if row["method"] == "graphghha" and row["dtype"] == "fp32" and row["peak_mb"] is not None
+    ]
+    lines[-1] += ", ".join(memory) + "."
+    return lines
+
+
+def _degree_section(result: Result) -> list[str]:
+    rows = result["rows"]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines = [
+        "",
+        f"## Neighbours per node at {rows[0]['nodes']} nodes: median ms",
+        "",
+        "![degree sweep](degree.svg)",
+        "",
+    ]
+    lines.append("| neighbours | " + " | ".join(methods) + " |")
+    lines.append("|---" * (len(methods) + 1) + "|")
+    for degree in dict.fromkeys(row["neighbors"] for row in rows):
+        cells = [f"{r['ms']:.4g}" for m in methods for r in rows if (r["method"], r["neighbors"]) == (m, degree)]
+        lines.append(f"| {degree} | " + " | ".join(cells) + " |")
+    cap = result["config"]["max_neighbors"]
+    return [*lines, "", f"`graphghha` and `sparsified_gat` keep at most {cap} neighbours; the others attend to all."]
+
+
+def _precision_section(result: Result) -> list[str]:
+    lines = [
+        "",
+        "## Precision (Table IV, latency part)",
+        "",
+        "| dtype | ms | p99 ms | reduction, % | largest difference to fp32 | labels that differ | paper, ms |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in result["rows"]:
+        lines.append(
+            f"| {row['dtype']} | {row['ms']:.4g} | {row['p99_ms']:.3g} | {row['reduction_percent']:.1f} | "
+            f"{row['max_difference']:.1e} | {row['flipped']:.2%} | {paper.TABLE_IV[row['dtype']][3]} |"
+        )
+    return [*lines, "", "Weights are random here, so that labels are close calls; a trained model flips fewer."]
+
+
+def _stream_section(result: Result) -> list[str]:
+    lines = [
+        "",
+        f"## Throughput of the engine, {result['rows'][0]['dtype']}, {result['config']['threads']} thread(s)",
+        "",
+        "| nodes | batch | graphs/s per core | node-windows/s per core |",
+        "|---|---|---|---|",
+    ]
+    for row in result["rows"]:
+        lines.append(
+            f"| {row['nodes']} | {row['batch']} | {row['graphs_per_s_per_core']:.4g} | "
+            f"{row['node_windows_per_s_per_core']:.3g} |"
+        )
+    return lines

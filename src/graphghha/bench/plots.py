@@ -1,0 +1,85 @@
+"""Figures from benchmark JSON: log axes, the paper's curves beside ours."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphghha.bench import paper
+
+Rows = Sequence[Mapping[str, Any]]
+
+COLOURS = {
+    "vanilla_gat": "#c44e52",
+    "sparsified_gat": "#dd8452",
+    "quantized_gat": "#937860",
+    "graphghha": "#1f5fa8",
+    "graphghha_uncapped": "#64a0d8",
+    "pyg_gatconv": "#2f8f5b",
+    "gemm_floor": "#777777",
+}
+
+
+def latency_figure(result: Mapping[str, Any], path: Path) -> None:
+    """Milliseconds against nodes, every method and dtype, and Table I dashed."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.5, 5))
+    for (method, dtype), rows in _grouped(result["rows"], ("method", "dtype")).items():
+        style = {"fp32": "-", "bf16": ":", "fp16": "-."}[dtype]
+        axes.plot(
+            [row["nodes"] for row in rows],
+            [row["ms"] for row in rows],
+            style,
+            marker="o",
+            markersize=3,
+            color=COLOURS[method],
+            label=f"{method} {dtype}",
+        )
+    for method, column in paper.TABLE_I_MS.items():
+        axes.plot(paper.SIZES, column, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper (A100)")
+    axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="ms per graph", title=_title(result))
+    _finish(figure, axes, path)
+
+
+def degree_figure(result: Mapping[str, Any], path: Path) -> None:
+    """Milliseconds against neighbours per node at one size."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.5, 4.5))
+    for (method, cap), rows in _grouped(result["rows"], ("method", "cap")).items():
+        label = f"{method}, at most {cap} neighbours" if cap else method
+        axes.plot(
+            [row["neighbors"] for row in rows],
+            [row["ms"] for row in rows],
+            marker="o",
+            markersize=3,
+            color=COLOURS[method],
+            label=label,
+        )
+    axes.set(xscale="log", yscale="log", xlabel="neighbours per node", ylabel="ms per graph", title=_title(result))
+    _finish(figure, axes, path)
+
+
+def _grouped(rows: Rows, keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return groups
+
+
+def _title(result: Mapping[str, Any]) -> str:
+    config = result["config"]
+    return f"{result['machine']['cpu']}, {config['threads']} thread(s), batch {config['batch']}"
+
+
+def _finish(figure: Any, axes: Any, path: Path) -> None:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    axes.grid(which="both", alpha=0.2)
+    axes.legend(fontsize=7, ncols=2)
+    figure.tight_layout()
+    # same JSON, same bytes
+    with mpl.rc_context({"svg.hashsalt": "graphghha"}):
+        figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)

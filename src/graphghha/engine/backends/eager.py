@@ -1,0 +1,58 @@
+"""The ADU itself, run eagerly: the judge of the other backends, and the one that runs every layer and device.
+
+On a CUDA device it runs where the given ADU lives.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.engine.checks import finite
+from graphghha.engine.frozen import Floats, FrozenModel
+from graphghha.errors import EngineError
+from graphghha.graph import CpsGraph
+
+try:
+    import torch
+
+    from graphghha.nn import ADU, load_adu
+except (ImportError, EngineError) as exc:
+    raise EngineError("the torch backend needs torch; run: pip install 'graphghha[torch]'") from exc
+
+
+class TorchBackend:
+    """A copy of the model in the wanted precision."""
+
+    def __init__(self, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> None:
+        source = model.adu
+        if source is None and model.directory is not None:
+            source = load_adu(model.directory)
+        if source is None:
+            raise EngineError("the torch backend needs an ADU or a model directory; only arrays were given")
+        self._device = source.role_embedding.weight.device
+        config = replace(source.config, dtype=dtype)  # type: ignore[arg-type]  # checked by AduConfig
+        self._adu = ADU(source.template, config=config)
+        self._adu.load_state_dict(source.state_dict())
+        self._adu.eval().to(self._device)
+        self._tensors = self._adu.tensors(graph)
+        self._threads = threads
+
+    def score(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
+        before = torch.get_num_threads()
+        torch.set_num_threads(self._threads)
+        try:
+            with torch.inference_mode():
+                present = None if mask is None else self._tensor(mask)
+                probs: Floats = self._adu(self._tensor(x), self._tensors, present).cpu().numpy()
+        finally:
+            torch.set_num_threads(before)
+        return finite(probs, mask)
+
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        # torch warns about read-only arrays although inference never writes
+        return torch.from_numpy(np.require(array, requirements="W")).to(self._device)
+
+    def describe(self) -> dict[str, Any]:
+        return {"torch": torch.__version__, "device": str(self._device)}

@@ -1,0 +1,154 @@
+"""The native kernel: compiled once by the system's C compiler into a user cache, verified, and loaded."""
+
+import ctypes
+import hashlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from graphghha.engine.machine import compiler, machine
+from graphghha.errors import EngineError
+
+log = logging.getLogger(__name__)
+
+SOURCES = Path(__file__).parent / "kernels"
+# no -ffast-math: NaN must stay NaN, and the rounding trick in exp must not be simplified away
+FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
+NATIVE = ("-march=native",)
+_DEFINES = {"fp32": (), "fp16": ("-DGHHA_FP16",), "bf16": ("-DGHHA_BF16",)}
+_lock = threading.Lock()
+_loaded: dict[Path, "Kernel"] = {}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A loaded library and what it says about itself."""
+
+    library: ctypes.CDLL
+    path: Path
+    compiled_in_s: float  # 0 when it came from the cache
+
+    def _number(self, name: str) -> int:
+        function = getattr(self.library, name)
+        function.restype = ctypes.c_int64
+        return int(function())
+
+    @cached_property
+    def lanes(self) -> int:
+        return self._number("ghha_vector_lanes")
+
+    @cached_property
+    def panel(self) -> int:
+        return self._number("ghha_panel_columns")
+
+    @cached_property
+    def weight_format(self) -> str:
+        return ("fp32", "fp16", "bf16", "bf16 pairs")[self._number("ghha_weight_format")]
+
+    @cached_property
+    def tile(self) -> int:
+        return self._number("ghha_tile_rows")
+
+    @cached_property
+    def has_threads(self) -> bool:
+        return bool(self._number("ghha_has_threads"))
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels live: $XDG_CACHE_HOME, else the platform's usual place."""
+    if os.environ.get("XDG_CACHE_HOME"):
+        base = Path(os.environ["XDG_CACHE_HOME"])
+    else:
+        base = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return base / "graphghha" / "kernels"
+
+
+def kernel_path(dtype: str, target: tuple[str, ...] = NATIVE) -> Path:
+    """Where the kernel for a dtype lies, or would lie, on this machine."""
+    return cache_directory() / f"graphghha-{dtype}-{_key(dtype, target)}.so"
+
+
+def load_kernel(dtype: str = "fp32", target: tuple[str, ...] = NATIVE) -> Kernel:
+    """The kernel for a dtype, from the cache or freshly compiled. Raises EngineError when neither is possible."""
+    with _lock:
+        path = kernel_path(dtype, target)
+        if path not in _loaded:
+            _loaded[path] = _from_cache(path) or _compile(path, dtype, target)
+        return _loaded[path]
+
+
+def _key(dtype: str, target: tuple[str, ...]) -> str:
+    """Changes with the sources, the flags, the compiler and the CPU."""
+    here = machine()
+    parts = [here["cpu"], here["features"], here["compiler"], FLAGS, _DEFINES[dtype], target]
+    digest = hashlib.sha256(json.dumps(parts).encode())
+    for source in sorted(SOURCES.iterdir()):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _from_cache(path: Path) -> Kernel | None:
+    """A damaged library is removed, never mapped: a truncated one would kill the process."""
+    checksum = path.with_suffix(".sha256")
+    try:
+        if hashlib.sha256(path.read_bytes()).hexdigest() == checksum.read_text(encoding="ascii").strip():
+            return Kernel(ctypes.CDLL(str(path)), path, 0.0)
+        log.warning("engine: %s is damaged and is compiled again", path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as exc:
+        log.warning("engine: %s cannot be loaded (%s) and is compiled again", path, exc)
+    return None
+
+
+def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
+    cc = compiler()
+    if cc is None:
+        raise EngineError("no C compiler found ($CC, cc, gcc, clang); install one, e.g. apt install gcc")
+    started = time.perf_counter()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=path.parent))
+    except OSError as exc:
+        raise EngineError(f"{path.parent}: the kernel cache cannot be written: {exc}; set XDG_CACHE_HOME") from exc
+    try:
+        built = scratch / path.name
+        _run_compiler(cc, [*FLAGS, *_DEFINES[dtype], *target], built)
+        checksum = scratch / "checksum"
+        checksum.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
+        # each rename is atomic; a reader between them sees a wrong checksum and compiles for itself
+        built.replace(path)
+        checksum.replace(path.with_suffix(".sha256"))
+    finally:
+        for left in scratch.iterdir():
+            left.unlink()
+        scratch.rmdir()
+    took_s = time.perf_counter() - started
+    log.info("engine: compiled the native %s kernel with %s in %.1f s into %s", dtype, cc, took_s, path)
+    try:
+        return Kernel(ctypes.CDLL(str(path)), path, took_s)
+    except OSError as exc:
+        raise EngineError(f"{path}: the compiled kernel cannot be loaded: {exc}") from exc
+
+
+def _run_compiler(cc: str, flags: list[str], output: Path) -> None:
+    """With OpenMP if the compiler has it, else single-threaded."""
+    failure = ""
+    for threads in (["-fopenmp"], []):
+        command = [cc, *flags, *threads, str(SOURCES / "graphghha.c"), "-o", str(output), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        except (OSError, subprocess.TimeoutExpired) as exc:
+            raise EngineError(f"{cc} could not be run: {exc}") from exc
+        if done.returncode == 0:
+            return
+        failure = done.stderr.strip()
+    raise EngineError(f"{cc} could not compile the native kernel: {failure[:500]}")

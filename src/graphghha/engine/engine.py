@@ -1,0 +1,124 @@
+"""The engine: a frozen model on a frozen graph, buffers allocated once, scored by the fastest backend at hand.
+
+b windows in a batch, s nodes, f features per node, c classes.
+"""
+
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from graphghha.engine.backends import BACKENDS, Backend, open_backend
+from graphghha.engine.checks import as_mask, as_windows
+from graphghha.engine.frozen import Floats, FrozenModel, freeze
+from graphghha.errors import ConfigError, EngineError
+from graphghha.graph import CpsGraph
+
+if TYPE_CHECKING:
+    from graphghha.nn import ADU
+
+log = logging.getLogger(__name__)
+
+Dtype = Literal["fp32", "fp16", "bf16"]
+_MEASURE_S = 0.03  # per backend, when `auto` compares them
+
+
+class Engine:
+    """`score(window)` for one model on one graph.
+
+    Safe to call from several threads; the same input gives the same bits for a given backend and thread count.
+    `auto` measures the backends that run here on an empty window and keeps the fastest. A backend that cannot run
+    is replaced, never silently: the reason is logged and stands in `describe()`.
+    """
+
+    def __init__(
+        self,
+        model: "ADU | FrozenModel | Path | str",
+        graph: CpsGraph,
+        dtype: Dtype = "fp32",
+        threads: int = 1,
+        backend: str = "auto",
+    ) -> None:
+        if dtype not in get_args(Dtype):
+            raise ConfigError(f"engine: unknown dtype {dtype!r}; use {' | '.join(get_args(Dtype))}")
+        if threads < 1:
+            raise ConfigError(f"engine: threads = {threads} must be at least 1")
+        if backend != "auto" and backend not in BACKENDS:
+            raise ConfigError(f"engine: unknown backend {backend!r}; use auto | {' | '.join(BACKENDS)}")
+        self.graph, self.dtype, self.threads = graph, dtype, threads
+        frozen = freeze(model)
+        self.classes, self.in_features = frozen.classes, frozen.in_features
+        self._notes: dict[str, str] = {}  # backend -> what became of it
+        self.backend, self._run = self._choose(frozen, backend)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.graph.num_nodes
+
+    def score(self, window: Any, mask: Any = None) -> Floats:
+        """[s f] or [b s f], numpy or torch -> class probabilities of the same leading shape, fp32.
+
+        Where `mask` ([s] or [b s], bool) is False the node is absent and its row is NaN: unknown.
+        """
+        x = as_windows(window, self.num_nodes, self.in_features)
+        probs = self._run.score(x, None if mask is None else as_mask(mask, len(x), self.num_nodes))
+        return probs if window.ndim == 3 else probs[0]
+
+    def describe(self) -> dict[str, Any]:
+        """What runs here and why; ready for JSON."""
+        return {
+            "backend": self.backend,
+            "dtype": self.dtype,
+            "threads": self.threads,
+            "nodes": self.num_nodes,
+            "considered": dict(self._notes),
+            **self._run.describe(),
+        }
+
+    def _choose(self, model: FrozenModel, wanted: str) -> tuple[str, Backend]:
+        if wanted != "auto":
+            opened = self._open(wanted, model)
+            if opened is not None:
+                return wanted, opened
+            log.warning("engine: the %s backend is replaced: %s", wanted, self._notes[wanted])
+        candidates = {
+            name: backend for name in self._worth_trying(model, wanted) if (backend := self._open(name, model))
+        }
+        if not candidates:
+            reasons = "; ".join(f"{name}: {note}" for name, note in self._notes.items())
+            raise EngineError(f"no backend can run this model in {self.dtype}: {reasons}")
+        took_ms = (
+            {name: self._measure_ms(backend) for name, backend in candidates.items()} if len(candidates) > 1 else {}
+        )
+        self._notes |= {name: f"{ms:.3f} ms" for name, ms in took_ms.items()}
+        best = min(candidates, key=lambda name: took_ms.get(name, 0.0))
+        log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, self._notes or "alone")
+        return best, candidates[best]
+
+    def _worth_trying(self, model: FrozenModel, wanted: str) -> list[str]:
+        names = [name for name in BACKENDS if name != wanted]
+        if "onnx" in names and model.onnx_file is None and model.adu is not None:
+            names.remove("onnx")
+            self._notes["onnx"] = "not tried: no model.onnx at hand, and exporting takes seconds"
+        return names
+
+    def _open(self, name: str, model: FrozenModel) -> Backend | None:
+        try:
+            return open_backend(name, model, self.graph, self.dtype, self.threads)
+        except EngineError as exc:
+            self._notes[name] = f"unavailable: {exc}"
+            log.warning("engine: the %s backend cannot be used: %s", name, exc)
+            return None
+
+    def _measure_ms(self, backend: Backend) -> float:
+        """Median time of a few calls after a warm-up, so that nobody's first alarm pays for either."""
+        x = np.zeros((1, self.num_nodes, self.in_features), np.float32)
+        backend.score(x, None)
+        took_s: list[float] = []
+        while len(took_s) < 3 or (sum(took_s) < _MEASURE_S and len(took_s) < 50):
+            started = time.perf_counter()
+            backend.score(x, None)
+            took_s.append(time.perf_counter() - started)
+        return float(np.median(took_s)) * 1e3

@@ -1,0 +1,124 @@
+"""A trained model and a graph as plain arrays: what the torch-free backends read.
+
+s nodes, e attended pairs, k width, f features per node, c classes.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import CheckpointError, ConfigError
+from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph
+from graphghha.vocabulary import BINARY_CLASSES, CLASSES
+
+if TYPE_CHECKING:
+    from graphghha.nn import ADU
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class FrozenModel:
+    """Weights by name as fp32 arrays, and the part of the configuration that inference needs."""
+
+    config: Mapping[str, Any]
+    role_names: tuple[str, ...]
+    weights: Mapping[str, Floats] = field(repr=False)
+    adu: "ADU | None" = field(default=None, repr=False)  # what the torch backend runs
+    directory: Path | None = None  # where it was loaded from; a `model.onnx` in it serves the onnx backend
+
+    def __post_init__(self) -> None:
+        broken = [name for name, weight in self.weights.items() if not np.isfinite(weight).all()]
+        if broken:
+            raise CheckpointError(f"weights are not finite: {', '.join(broken[:3])}")
+
+    @classmethod
+    def of(cls, adu: "ADU") -> Self:
+        """A copy: training on does not change an engine."""
+        weights = {
+            name: np.array(value.detach().float().cpu().numpy(), np.float32) for name, value in adu.state_dict().items()
+        }
+        return cls(adu.config.to_dict(), adu.role_names, weights, adu)
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """From a model directory, without torch."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            config = json.loads((directory / "config.json").read_text(encoding="utf-8"))["config"]
+            roles = tuple(sorted(set(read_graph(directory / "template.json").roles)))
+            weights = load_file(directory / "model.safetensors")
+        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
+            raise CheckpointError(f"{directory}: cannot be loaded: {type(exc).__name__}: {exc}") from exc
+        fp32 = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
+        return cls(config, roles, fp32, directory=directory)
+
+    @property
+    def rule(self) -> NeighborRule:
+        rule = self.config["neighbors"]
+        return rule if isinstance(rule, NeighborRule) else NeighborRule(**rule)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return CLASSES if self.config["head"] == "classes" else BINARY_CLASSES
+
+    @property
+    def onnx_file(self) -> Path | None:
+        path = self.directory / "model.onnx" if self.directory else None
+        return path if path and path.exists() else None
+
+    @property
+    def in_features(self) -> int:
+        return int(self.config["in_features"])
+
+    def layer(self, number: int) -> dict[str, Floats]:
+        """The weights of one attention layer, by their names inside it."""
+        prefix = f"layers.{number}."
+        return {name.removeprefix(prefix): value for name, value in self.weights.items() if name.startswith(prefix)}
+
+
+@dataclass(frozen=True)
+class FrozenGraph:
+    """A graph as a model sees it."""
+
+    neighborhood: Neighborhood
+    kinds: NDArray[np.int8]  # [s] which projection; -1 for a node without a signal
+    roles: NDArray[np.int32]  # [s] row of the role embedding
+
+    @classmethod
+    def of(cls, graph: CpsGraph, model: FrozenModel) -> Self:
+        row = {role: i for i, role in enumerate(model.role_names)}
+        strange = sorted(set(graph.roles) - row.keys())
+        if strange:
+            raise CheckpointError(
+                f"the graph has roles this model was not built for: {', '.join(strange[:5])}; "
+                "use a graph of the model's own template (template.replicate(zones))"
+            )
+        measured = np.array([signal is not None for signal in graph.signals])
+        return cls(
+            neighborhood(graph, model.rule),
+            np.where(measured, graph.kinds.astype(np.int8), np.int8(-1)),
+            np.array([row[role] for role in graph.roles], np.int32),
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.kinds)
+
+
+def freeze(model: "ADU | FrozenModel | Path | str") -> FrozenModel:
+    """Whatever names a model: an ADU, a model directory, or one that is frozen already."""
+    if isinstance(model, FrozenModel):
+        return model
+    if isinstance(model, Path | str):
+        return FrozenModel.load(Path(model))
+    if not hasattr(model, "state_dict"):
+        raise ConfigError(f"engine: expected an ADU or a model directory, found {type(model).__name__}")
+    return FrozenModel.of(model)

@@ -1,0 +1,96 @@
+"""The compiled kernel: found, built, damaged, missing; and its code for older CPUs."""
+
+import hashlib
+import logging
+import shutil
+
+import pytest
+from engine_builders import difference, judge, masks, model, plant, windows
+
+from graphghha.engine import Engine, build
+from graphghha.engine.backends import native
+from graphghha.engine.machine import machine
+from graphghha.errors import EngineError
+
+PLANT = plant(61)
+
+
+@pytest.fixture
+def no_process_memory(monkeypatch):
+    """As in a fresh process: nothing is loaded yet."""
+    monkeypatch.setattr(build, "_loaded", {})
+
+
+@pytest.fixture
+def no_compiler(monkeypatch, tmp_path):
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_a_kernel_is_compiled_once_and_then_found(empty_cache, no_process_memory, monkeypatch):
+    first = build.load_kernel()
+    assert first.compiled_in_s > 0 and first.path.parent == empty_cache
+    monkeypatch.setattr(build, "_loaded", {})
+    assert build.load_kernel().compiled_in_s == 0
+    assert sorted(path.suffix for path in empty_cache.iterdir()) == [".sha256", ".so"]
+
+
+def test_a_damaged_kernel_is_compiled_again(empty_cache, no_process_memory, monkeypatch, caplog):
+    path = build.load_kernel().path
+    # a new file, as a broken download or a full disk would leave it; the loaded one stays mapped
+    path.unlink()
+    path.write_bytes(b"\x7fELF but not for long")
+    monkeypatch.setattr(build, "_loaded", {})
+    assert build.load_kernel().compiled_in_s > 0
+    assert "is damaged and is compiled again" in caplog.text
+
+
+def test_a_kernel_that_is_no_library_is_compiled_again(empty_cache, no_process_memory, caplog):
+    path = build.kernel_path("fp32")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"text")
+    path.with_suffix(".sha256").write_text(hashlib.sha256(b"text").hexdigest())
+    assert build.load_kernel().compiled_in_s > 0
+    assert "cannot be loaded" in caplog.text
+
+
+def test_without_a_compiler_another_backend_takes_over_with_a_message(
+    empty_cache, no_process_memory, no_compiler, caplog
+):
+    adu = model(PLANT)
+    with caplog.at_level(logging.WARNING):
+        engine = Engine(adu, PLANT, backend="native")
+    assert engine.backend in ("torch", "onnx")
+    assert "no C compiler found" in caplog.text and "no C compiler found" in engine.describe()["considered"]["native"]
+    x = windows(PLANT)
+    assert difference(engine.score(x), judge(adu, x, PLANT)) < 1e-5
+
+
+def test_a_compiler_that_fails_says_so(empty_cache, no_process_memory, monkeypatch):
+    monkeypatch.setenv("CC", shutil.which("false"))
+    with pytest.raises(EngineError, match="could not compile the native kernel"):
+        build.load_kernel()
+    assert not list(empty_cache.iterdir())
+
+
+def test_a_cache_that_cannot_be_written_says_so(tmp_path, no_process_memory, monkeypatch):
+    (tmp_path / "graphghha").write_text("a file where a folder should be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(EngineError, match="kernel cache cannot be written"):
+        build.load_kernel()
+
+
+@pytest.mark.skipif(not machine()["features"]["avx2"], reason="needs an x86 processor with AVX2")
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("target", ["haswell", "x86-64"], ids=["avx2", "no-vector-extensions"])
+@pytest.mark.parametrize(("width", "heads"), [(64, 8), (40, 1), (24, 2)], ids=["usual", "wide-head", "padded"])
+def test_the_code_for_older_processors_agrees_with_the_adu(monkeypatch, target, dtype, width, heads):
+    kernel = build.load_kernel(dtype, (f"-march={target}",))
+    assert kernel.lanes == {"haswell": 8, "x86-64": 4}[target]
+    monkeypatch.setattr(native, "load_kernel", lambda _dtype: kernel)
+    adu = model(PLANT, width=width, heads=heads)
+    x, mask = windows(PLANT, 2), masks(PLANT, 2)
+    engine = Engine(adu, PLANT, dtype=dtype, backend="native")
+    tolerance = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 1e-2}[dtype]
+    assert difference(engine.score(x), judge(adu, x, PLANT)) < tolerance
+    assert difference(engine.score(x, mask), judge(adu, x, PLANT, mask)) < tolerance
