@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from alarm_builders import Feed, building, chain
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.alarms import AlarmRule, GroupRule, Proximity, replay
@@ -11,7 +11,6 @@ ALARM = AlarmRule(raise_at=0.9, clear_at=0.5, votes=2, window=3, clear_after=2)
 GROUP = GroupRule(max_hops=1, linger=2)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_jumping_over_quiet_times_changes_nothing(seed, steps):
     graph, rng = building(2), np.random.default_rng(seed)

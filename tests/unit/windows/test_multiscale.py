@@ -44,7 +44,7 @@ def reference(values: np.ndarray, fresh: np.ndarray, config: MultiScaleConfig) -
     return np.array(out)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 999), st.sampled_from([0.0, 0.3, 0.9, 1.0]))
 def test_features_are_what_the_definitions_say(rows, points, seed, missing):
     values, fresh = data(rows, points, seed, missing)
@@ -59,7 +59,7 @@ def test_default_windows_reach_back_three_days():
     assert len(config.feature_names) == 14
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.data(), st.integers(1, 5), st.integers(0, 999))
 def test_batch_and_any_live_chopping_give_the_same_bytes(draw, points, seed):
     rows = draw.draw(st.integers(1, 3 * BLOCK_ROWS))

@@ -1,0 +1,1 @@
+"""Honest figures: node scores, events, calibration, alert budgets."""

@@ -1,0 +1,130 @@
+"""Calibration: logits of a trained model to probabilities that mean what they say, fitted on validation data.
+
+p = softmax(a z + b): one inverse temperature and one bias per class. The temperature cures overconfidence, the
+biases cure a training mix in which attacks were more frequent than in life. No order of nodes can change, except
+between classes, and five numbers cannot learn a validation set by heart.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import DataError, SchemaError
+from graphghha.windows import Fingerprint, Span, fingerprint
+
+Floats = NDArray[np.float64]
+
+FORMAT = "graphghha-calibration/1"
+# Pull towards the identity, in nats per unit squared. It decides only when validation data are separable and the
+# likelihood has no maximum.
+RIDGE = 1e-4
+MAX_STEPS = 100
+TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Inverse temperature, one bias per class (the first is 0), and the validation data they come from."""
+
+    inverse_temperature: float
+    bias: tuple[float, ...]
+    seen: Fingerprint
+
+    def __call__(self, logits: NDArray[Any]) -> Floats:
+        """Probabilities [.. c] of logits [.. c]."""
+        if logits.shape[-1] != len(self.bias):
+            raise SchemaError(f"calibration: {logits.shape[-1]} classes in the logits, {len(self.bias)} fitted")
+        return _softmax(self.inverse_temperature * logits.astype(np.float64) + np.array(self.bias))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "inverse_temperature": self.inverse_temperature,
+            "bias": list(self.bias),
+            "seen": self.seen.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise SchemaError(f"calibration: expected a JSON object with format {FORMAT!r}")
+        try:
+            slope, bias = float(data["inverse_temperature"]), tuple(float(b) for b in data["bias"])
+            seen = Fingerprint.from_dict(data["seen"])
+        except (KeyError, TypeError, ValueError) as exc:
+            raise SchemaError(f"calibration: a field is missing or no number: {exc}") from exc
+        if not np.isfinite([slope, *bias]).all() or slope <= 0 or len(bias) < 2:
+            raise SchemaError("calibration: the temperature must be positive, two biases or more finite")
+        return cls(slope, bias, seen)
+
+
+def fit_calibration(
+    logits: NDArray[Any], labels: NDArray[np.integer[Any]], spans: Sequence[Span], *, with_bias: bool = True
+) -> Calibration:
+    """Least mean log loss of labels [n] given logits [n c]: a convex problem, solved by damped Newton steps."""
+    if logits.ndim != 2 or labels.shape != logits.shape[:1] or not len(labels):
+        raise SchemaError(f"calibration: logits {logits.shape} and labels {labels.shape} do not fit")
+    if not np.isfinite(logits).all():
+        raise DataError("calibration: a logit is not finite; leave unknown nodes out")
+    if not spans:
+        raise DataError("calibration: say which rows it is fitted on; the leak check needs them")
+    z = logits.astype(np.float64)
+    num_classes = z.shape[1]
+    target = np.zeros_like(z)
+    target[np.arange(len(z)), labels] = 1.0
+    # the first class keeps bias 0: only differences count
+    free = np.arange(num_classes if with_bias else 1)  # columns of theta: slope, then biases 1 .. c - 1
+    identity = np.zeros(num_classes)
+    identity[0] = 1.0
+    theta = identity.copy()
+    loss = _loss(theta, z, target, identity)
+    for _ in range(MAX_STEPS):
+        gradient, hessian = _derivatives(theta, z, target, identity)
+        step = np.zeros_like(theta)
+        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
+        decrement = float(gradient[free] @ step[free])
+        if decrement < TOLERANCE:
+            break
+        size = 1.0
+        while (following := _loss(theta - size * step, z, target, identity)) > loss - 1e-4 * size * decrement:
+            size /= 2.0
+            if size < 1e-12:
+                break
+        theta, loss = theta - size * step, min(loss, following)
+    if theta[0] <= 0:
+        raise DataError("calibration: higher logits go with rarer labels; was the model trained on these classes?")
+    return Calibration(float(theta[0]), (0.0, *theta[1:].tolist()), fingerprint(spans, logits, labels))
+
+
+def _apply(theta: Floats, z: Floats) -> Floats:
+    scaled: Floats = theta[0] * z + np.concatenate([[0.0], theta[1:]])
+    return scaled
+
+
+def _loss(theta: Floats, z: Floats, target: Floats, identity: Floats) -> float:
+    scaled = _apply(theta, z)
+    top = scaled.max(axis=1, keepdims=True)
+    log_total = np.log(np.exp(scaled - top).sum(axis=1)) + top[:, 0]
+    penalty = 0.5 * RIDGE * float(((theta - identity) ** 2).sum())
+    return float(np.mean(log_total - (scaled * target).sum(axis=1))) + penalty
+
+
+def _derivatives(theta: Floats, z: Floats, target: Floats, identity: Floats) -> tuple[Floats, Floats]:
+    """Gradient [c] and Hessian [c c] of the mean loss: the covariance, under p, of what each parameter moves."""
+    p = _softmax(_apply(theta, z))
+    mean_z = (p * z).sum(axis=1)
+    gradient = np.concatenate([[np.mean(((p - target) * z).sum(axis=1))], (p - target).mean(axis=0)[1:]])
+    hessian = np.empty((len(theta), len(theta)))
+    hessian[0, 0] = np.mean((p * z * z).sum(axis=1) - mean_z**2)
+    hessian[0, 1:] = hessian[1:, 0] = (p * (z - mean_z[:, None])).mean(axis=0)[1:]
+    hessian[1:, 1:] = (np.diag(p.mean(axis=0)) - p.T @ p / len(p))[1:, 1:]
+    return gradient + RIDGE * (theta - identity), hessian + RIDGE * np.eye(len(theta))
+
+
+def _softmax(scaled: Floats) -> Floats:
+    raised = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    probs: Floats = raised / raised.sum(axis=-1, keepdims=True)
+    return probs
