@@ -31,6 +31,7 @@ from graphghha.plants.fcu.physics import (
     fan_power,
     moisture_step,
     outdoor_flow,
+    outlet_share,
     still_coils,
     valve_flow,
     wet_coil,
@@ -41,7 +42,7 @@ from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NUM_SIGNALS
 
 # the state of a zone
 S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_LOCK, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
 NUM_STATE = 18
 
 H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
@@ -89,23 +90,31 @@ def run_day(
     noise: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Advance `state` by one day and write the telemetry [minutes, signals] into `out`."""
+    """Advance `state` by one day and write the telemetry [minutes, signals] into `out`.
+
+    `hooks`, `offsets` and `overrides` have a row per minute, or one row for the whole day; so has `noise`.
+    """
+    imposed_rows = hooks.shape[0]
+    noise_rows = noise.shape[0]
     follow = 1.0 - math.exp(-1.0 / p.actuator_min)
     settle = 1.0 - math.exp(-1.0 / p.coil_settle_min)
     for minute in range(out.shape[0]):
-        h = hooks[minute]
-        room = reading(state[S_AIR], ROOM, offsets[minute, ROOM], overrides[minute, ROOM], noise[minute, ROOM])
-        mixed = reading(state[S_MIXED], MIXED, offsets[minute, MIXED], overrides[minute, MIXED], noise[minute, MIXED])
+        imposed = min(minute, imposed_rows - 1)
+        noisy = min(minute, noise_rows - 1)
+        h = hooks[imposed]
+        room = reading(state[S_AIR], ROOM, offsets[imposed, ROOM], overrides[imposed, ROOM], noise[noisy, ROOM])
+        mixed = reading(state[S_MIXED], MIXED, offsets[imposed, MIXED], overrides[imposed, MIXED], noise[noisy, MIXED])
 
         # control
         mode = scheduled_mode(minute, weekday)
         started = mode == OPERATE and state[S_MODE] == SETBACK
-        if state[S_LOCK] > 0.0:
-            state[S_LOCK] -= 1.0
-        elif mixed < p.low_limit and state[S_SPEED] > 0.0:
-            state[S_LOCK] = p.lock_min
+        # a tripped unit stays shut until the schedule writes the mode anew
+        if mode != state[S_MODE]:
+            state[S_TRIPPED] = 0.0
+        if mixed < p.low_limit and state[S_SPEED] > 0.0 and h[H_INTERLOCK] < 0.5:
+            state[S_TRIPPED] = 1.0
         state[S_MODE] = mode
-        if state[S_LOCK] > 0.0 and h[H_INTERLOCK] < 0.5:
+        if state[S_TRIPPED] > 0.0 and h[H_INTERLOCK] < 0.5:
             mode = SHUTDOWN
         cooling_setpoint = (p.setback_cooling if mode == SETBACK else p.operate_cooling) + h[H_COOL_SET]
         heating_setpoint = (p.setback_heating if mode == SETBACK else p.operate_heating) + h[H_HEAT_SET]
@@ -163,7 +172,7 @@ def run_day(
         heating_flow = h[H_HEAT_FLOW] * valve_flow(
             HEATING_CURVE, state[S_HEAT_POS], h[H_HEAT_LEAK] * p.heating_full_flow
         )
-        flow_share = h[H_AIRFLOW] * (1.0 - h[H_OUTLET])
+        flow_share = h[H_AIRFLOW] * outlet_share(speed, h[H_OUTLET], p)
         air_flow = p.flow_per_speed * speed * flow_share
         opening = damper_opening(state[S_DAMPER], p) + p.leak_opening * h[H_DAMPER_LEAK]
         outdoor_air = max(h[H_OUTDOOR] * outdoor_flow(air_flow, opening, p), p.outdoor_floor)
@@ -250,7 +259,7 @@ def run_day(
         row[28] = relative_humidity(air, state[S_RATIO])
         for signal in range(NUM_SIGNALS):
             row[signal] = reading(
-                row[signal], signal, offsets[minute, signal], overrides[minute, signal], noise[minute, signal]
+                row[signal], signal, offsets[imposed, signal], overrides[imposed, signal], noise[noisy, signal]
             )
 
         # zone

@@ -17,6 +17,8 @@ class Parameters:
     air_mass_ua: float = 245.0  # W/K
     air_outdoor_ua: float = 20.0  # W/K
     mass_outdoor_ua: float = 6.9  # W/K
+    neighbour_ua: float = 2.0  # W/K, mass to the rooms next door
+    neighbour: float = 22.0  # degC
     room_volume: float = 54.0  # m3
     latent_share: float = 0.25  # share of the coil's condensate that the room air loses
     # loads, fit
@@ -32,15 +34,17 @@ class Parameters:
     fan_high: float = 18.08
     flow_per_speed: float = 19.263  # L/s per rev/s
     air_flow_low: float = 187.8  # L/s at low speed
+    outlet_exponent: float = 0.22  # a blocked outlet passes relatively more air at higher speed
     fan_power_low: float = 2.63  # W
-    throttle_1: float = 0.66
-    throttle_2: float = 0.1
-    throttle_3: float = -0.55
+    throttle_1: float = 0.65
+    throttle_2: float = 0.55
+    throttle_3: float = -1.27
     # outdoor air, data
     damper_minimum: float = 0.30
-    damper_exponent: float = 2.66
+    damper_exponent: float = 2.33
     outdoor_share: float = 0.1054
     outdoor_exponent: float = 0.79
+    wide_opening: float = 3.3  # from this opening on the share no longer depends on the air flow
     outdoor_floor: float = 0.4153  # L/s
     leak_opening: float = 0.9  # opening a fully leaking damper adds, relative to the minimum position
     # water, data
@@ -83,7 +87,6 @@ class Parameters:
     high_threshold: float = 0.8
     actuator_min: float = 0.7  # time constant of the valve and damper drives
     low_limit: float = 15.0 / 9.0  # mixed air, degC
-    lock_min: float = 720.0
 
 
 REFERENCE = Parameters()

@@ -132,6 +132,14 @@ def fan_power(speed: float, flow_share: float, p: Parameters) -> float:
 
 
 @compiled
+def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
+    """Share of the air flow that a blocked outlet lets through."""
+    if blocked <= 0.0 or speed <= 0.0:
+        return 1.0
+    return min((1.0 - blocked) * (speed / p.fan_low) ** (p.outlet_exponent * blocked), 1.0)
+
+
+@compiled
 def damper_opening(position: float, p: Parameters) -> float:
     """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
     return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
@@ -142,7 +150,9 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
     """Outdoor air flow in L/s: its share of the discharge air grows with that flow, and a floor seeps in always."""
     if air_flow <= 0.0:
         return p.outdoor_floor
-    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** p.outdoor_exponent
+    # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
+    exponent = p.outdoor_exponent * min(max((p.wide_opening - opening) / (p.wide_opening - 1.0), 0.0), 1.0)
+    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** exponent
     # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
     share = share / (1.0 + share**4) ** 0.25
     return min(max(share * air_flow, p.outdoor_floor), max(air_flow, p.outdoor_floor))
@@ -276,9 +286,9 @@ def zone_step(
     through_air = supply_mass * AIR_HEAT
     seeping = outdoor_mass * AIR_HEAT
     a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
-    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua
+    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + p.neighbour_ua
     b1 = p.air_capacity / step_s * air + (p.air_outdoor_ua + seeping) * outdoor + through_air * supply + heat
-    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + mass_heat
+    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + p.neighbour_ua * p.neighbour + mass_heat
     determinant = a11 * a22 - p.air_mass_ua * p.air_mass_ua
     return (b1 * a22 + p.air_mass_ua * b2) / determinant, (a11 * b2 + p.air_mass_ua * b1) / determinant
 
