@@ -34,6 +34,7 @@ from graphghha.plants.fcu.physics import (
     outlet_share,
     still_coils,
     valve_flow,
+    water_side,
     wet_coil,
     zone_step,
 )
@@ -192,14 +193,14 @@ def run_day(
         if air_flow > 0.0:
             relative_flow = air_flow / p.air_flow_low
             ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
-            ua_water = h[H_COOL_WATER] * p.cooling_ua_water * (cooling_flow / GPM) ** p.cooling_water_exponent
+            ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
             taken, leaving, leaving_ratio = wet_coil(
-                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water
+                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, p
             )
             condensate = air_mass * (mixed_ratio - leaving_ratio)
             coil_return = chilled + taken / (cooling_flow * WATER_HEAT) if cooling_flow > 1e-5 else mixed_true
             ua_air = h[H_HEAT_AIR] * p.heating_ua_air * relative_flow**p.heating_air_exponent
-            ua_water = h[H_HEAT_WATER] * p.heating_ua_water * (heating_flow / GPM) ** p.heating_water_exponent
+            ua_water = h[H_HEAT_WATER] * water_side(heating_flow, p.heating_ua_still, p.heating_ua_water)
             given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
             discharge = leaving + given / (air_mass * AIR_HEAT)
             hot_return = hot - given / (heating_flow * WATER_HEAT) if heating_flow > 1e-5 else discharge

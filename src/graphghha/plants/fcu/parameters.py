@@ -52,15 +52,19 @@ class Parameters:
     hot_water: float = 440.0 / 9.0
     cooling_full_flow: float = 0.3596  # L/s, base of the leak percentages
     heating_full_flow: float = 0.06624
-    # coils, fit; the air sides at low speed, the water sides at 1 gal/min
-    cooling_ua_air: float = 316.0  # W/K
+    # coils; conductances at low speed from steady hours of the data (leaving air within 0.1 K), exponents fit
+    cooling_ua_air: float = 567.0  # W/K
     cooling_air_exponent: float = 0.76
-    cooling_ua_water: float = 3112.0
-    cooling_water_exponent: float = 1.55
-    heating_ua_air: float = 209.0
+    cooling_ua_still: float = 172.0  # W/K, water side without flow
+    cooling_ua_water: float = 408.0  # W/K more per gal/min
+    wet_offset: float = 0.753  # K
+    wet_undershoot: float = 0.336
+    wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
+    wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
+    heating_ua_air: float = 277.0
     heating_air_exponent: float = 0.8
-    heating_ua_water: float = 760.0
-    heating_water_exponent: float = 0.92
+    heating_ua_still: float = 30.0
+    heating_ua_water: float = 778.0
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
     # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
     coil_dry_rate: float = 0.155  # return water towards mixed air
