@@ -1,13 +1,13 @@
 """Telemetry and labels as Parquet, streamed in chunks: long (one row per reading) or wide (one column per point).
 
-Every row group is one chunk (a day, as `simulate` writes it), so neither writer nor reader holds more than that.
+A row group is one chunk (a day, as `simulate` writes it) in the long layout, a week of chunks in the wide one: Parquet
+keeps about 1.6 kB in memory per column and row group, which for a year of many zones would outweigh the readings.
 """
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -32,6 +32,7 @@ META_KEY = b"graphghha"
 QUALITIES = ("good", "repaired", "missing")  # a missing reading has the value NaN
 GOOD, REPAIRED, MISSING = range(3)
 TIME = pa.timestamp("ms", tz="UTC")
+CHUNKS_PER_ROW_GROUP: dict[Layout, int] = {"long": 1, "wide": 7}
 
 LABEL_SCHEMA = pa.schema(
     [
@@ -112,7 +113,12 @@ class ParquetSink:
     def __enter__(self) -> Self:
         return self
 
+    def flush(self) -> None:
+        """Write what is still held back."""
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.flush()
         self.writer.close()
         if kind is None:
             os.replace(self.partial, self.path)
@@ -137,6 +143,7 @@ class TelemetryWriter(ParquetSink):
         )
         self.schema = schema
         self._keys: dict[int, list[Any]] = {}
+        self._held: list[Any] = []
 
     def write(self, chunk: Chunk) -> None:
         zones, steps, points = chunk.values.shape
@@ -145,8 +152,15 @@ class TelemetryWriter(ParquetSink):
         times = pa.array(chunk.times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(TIME)
         values = chunk.values.astype(np.float32)
         columns = self._long(times, values, chunk) if self.meta.layout == "long" else [times, *_flat(values)]
-        batch = pa.Table.from_arrays(columns, schema=self.schema)
-        self.writer.write_table(batch, row_group_size=len(batch))
+        self._held.append(pa.Table.from_arrays(columns, schema=self.schema))
+        if len(self._held) == CHUNKS_PER_ROW_GROUP[self.meta.layout]:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._held:
+            table = pa.concat_tables(self._held)
+            self._held = []
+            self.writer.write_table(table, row_group_size=len(table))
 
     def _long(self, times: Any, values: NDArray[np.float32], chunk: Chunk) -> list[Any]:
         zones, steps, points = values.shape
@@ -185,18 +199,19 @@ class TelemetryFile:
         if missing := set(_schema(self.meta).names) - set(self._file.schema_arrow.names):
             raise SchemaError(f"{path}: missing columns {sorted(missing)}")
 
-    @property
-    def num_chunks(self) -> int:
-        return int(self._file.num_row_groups)
-
     def chunks(self) -> Iterator[Chunk]:
-        """Row group by row group, in the order of the file."""
-        for number in range(self.num_chunks):
+        """At most a day at a time, in the order of the file."""
+        rows_per_day = max(1, round(86400 / self.meta.step_s))
+        for number in range(self._file.num_row_groups):
             try:
                 table = self._file.read_row_group(number)
             except (OSError, pa.ArrowInvalid) as exc:
                 raise DataError(f"{self.path}: row group {number} cannot be read: {exc}") from exc
-            yield self._chunk_of_long(table) if self.meta.layout == "long" else self._chunk_of_wide(table)
+            if self.meta.layout == "long":
+                yield self._chunk_of_long(table)
+            else:
+                for begin in range(0, len(table), rows_per_day):
+                    yield self._chunk_of_wide(table.slice(begin, rows_per_day))
 
     def _chunk_of_wide(self, table: Any) -> Chunk:
         shape = (len(self.meta.zones), len(self.meta.points), len(table))
@@ -226,10 +241,6 @@ class TelemetryFile:
             raise SchemaError(f"{self.path}: {unknown[0]!r} is not among {', '.join(names[:6])}...")
         codes: NDArray[np.int64] = np.array([index[name] for name in own], np.int64)[encoded.indices.to_numpy()]
         return codes
-
-    @cached_property
-    def num_rows(self) -> int:
-        return int(self._file.metadata.num_rows)
 
 
 def read_labels(path: Path) -> Any:

@@ -105,6 +105,19 @@ class Oscillate:
             hooks.hook(name)[span.minutes] += span.strength * swing
 
 
+@dataclass(frozen=True, slots=True)
+class FalseCommand:
+    """An offset between a controller and its drive: the drive obeys it, the reported command does not show it."""
+
+    hook: str
+    command: str  # the signal that reports the command; the plant reports it as the drive receives it
+    amount: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.hook(self.hook)[span.minutes] += span.strength * self.amount
+        hooks.offset(self.command)[span.minutes] -= span.strength * self.amount
+
+
 @dataclass(slots=True)
 class Replay:
     """Readings of an earlier clean day played back: the last day before the onset that was a workday (or not) alike."""

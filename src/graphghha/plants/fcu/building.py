@@ -81,8 +81,8 @@ class Building:
         self.state[:, [S_AIR, S_MASS, S_COIL, S_CORE, S_DISCHARGE, S_HOT, S_MIXED]] = 20.0
         self.state[:, S_RATIO] = 0.005
         self.state[:, S_MODE] = 2
-        self._neutral = ZoneHooks.neutral()
-        self._silence = np.zeros((MINUTES, NUM_SIGNALS))
+        self._neutral = ZoneHooks.neutral(rows=1)
+        self._silence = np.zeros((1, NUM_SIGNALS))
         for number in range(-spin_up_days, 0):
             self._simulate(Day(number, start + timedelta(days=number)), DayHooks(zones))
         self.next_day = 0

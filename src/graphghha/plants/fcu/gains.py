@@ -62,30 +62,35 @@ class Loads:
     moisture: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Sky:
+    """The sun of one day: beam on a plane facing east and one facing south (signed), and diffuse on any facade, W/m2."""
+
+    east: NDArray[np.float64]
+    south: NDArray[np.float64]
+    diffuse: NDArray[np.float64]
+
+
 @lru_cache(maxsize=8)
-def sun(day: date) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Direction to the sun through a day as components up, east and south; all zero below the horizon."""
+def sky(day: date, clearness: float) -> Sky:
+    """Solar geometry and a clear-sky beam scaled by the clearness (0 to 1)."""
     declination = np.radians(23.45) * np.sin(2 * np.pi * (284 + day.timetuple().tm_yday) / 365)
-    hour_angle = np.radians(15.0) * (
-        _MINUTE / 60.0 - 12.25
-    )  # Des Moines lies a quarter of an hour west of its meridian
+    hour_angle = np.radians(15.0) * (_MINUTE / 60.0 - 12.25)  # Des Moines lies a quarter of an hour west of its meridian
     up = np.sin(LATITUDE) * np.sin(declination) + np.cos(LATITUDE) * np.cos(declination) * np.cos(hour_angle)
+    up = np.maximum(up, 0.0)
+    air_mass = 1.0 / np.maximum(up, 0.05)
+    beam = np.where(up > 0.0, CLEAR_SKY * clearness * 0.7 ** (air_mass**0.678), 0.0)
     east = -np.cos(declination) * np.sin(hour_angle)
     south = np.sin(LATITUDE) * np.cos(declination) * np.cos(hour_angle) - np.cos(LATITUDE) * np.sin(declination)
-    above = up > 0.0
-    return np.where(above, up, 0.0), np.where(above, east, 0.0), np.where(above, south, 0.0)
+    return Sky(beam * east, beam * south, CLEAR_SKY * 0.15 * up * (1.0 - 0.3 * clearness))
 
 
 def facade_sun(day: date, azimuth: float, clearness: float) -> NDArray[np.float64]:
-    """Sun on a vertical facade in W/m2; `azimuth` in degrees from north, clockwise; clearness 0 to 1."""
-    up, east, south = sun(day)
+    """Sun on a vertical facade in W/m2; `azimuth` in degrees from north, clockwise."""
+    above = sky(day, clearness)
     angle = np.radians(azimuth)
-    facing = np.maximum(np.sin(angle) * east - np.cos(angle) * south, 0.0)
-    air_mass = 1.0 / np.maximum(up, 0.05)
-    beam = np.where(up > 0.0, clearness * 0.7 ** (air_mass**0.678), 0.0)
-    diffuse = 0.15 * up * (1.0 - 0.3 * clearness)
-    irradiance: NDArray[np.float64] = CLEAR_SKY * (beam * facing + diffuse)
-    return irradiance
+    irradiance: NDArray[np.float64] = np.maximum(np.sin(angle) * above.east - np.cos(angle) * above.south, 0.0)
+    return irradiance + above.diffuse
 
 
 def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> NDArray[np.float64]:

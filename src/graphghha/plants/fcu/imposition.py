@@ -80,12 +80,9 @@ class ZoneHooks:
     overrides: NDArray[np.float64]  # [minutes, signals], NaN = none; replaces the reading
 
     @classmethod
-    def neutral(cls) -> "ZoneHooks":
-        return cls(
-            np.tile(NEUTRAL, (MINUTES, 1)),
-            np.zeros((MINUTES, NUM_SIGNALS)),
-            np.full((MINUTES, NUM_SIGNALS), FREE),
-        )
+    def neutral(cls, rows: int = MINUTES) -> "ZoneHooks":
+        """Hooks that change nothing; one row is enough for a zone nobody edits."""
+        return cls(np.tile(NEUTRAL, (rows, 1)), np.zeros((rows, NUM_SIGNALS)), np.full((rows, NUM_SIGNALS), FREE))
 
     def hook(self, name: str) -> NDArray[np.float64]:
         """The [minutes] column of a named hook, to be edited in place."""

@@ -1,7 +1,9 @@
 """One decorator for the hot functions: compiled by numba when it is installed, plain Python otherwise."""
 
 import logging
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -17,10 +19,17 @@ except ImportError:
 else:
     HAS_NUMBA = True
 
+# everything that ends up in machine code
+_COMPILED = ("control", "imposition", "jit", "kernel", "parameters", "physics", "psychro", "signals")
+SOURCES = zlib.crc32(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in _COMPILED))
+
 
 def compiled(function: Function) -> Function:
     """Compile `function` once per machine (the result is cached on disk); leave it as it is without numba."""
     if not HAS_NUMBA:
         return function
+    # numba renews a cached function when its own file changes, not when a function or a parameter layout it uses does:
+    # a name that carries the sources' checksum keeps stale machine code out
+    function.__qualname__ = f"{function.__qualname__}_{SOURCES:08x}"
     # NaN means "free" in the hooks, so the fast-math flags that assume there is none stay off
     return cast(Function, njit(cache=True, error_model="numpy", fastmath={"contract", "arcp", "nsz"})(function))

@@ -31,8 +31,10 @@ from graphghha.plants.fcu.physics import (
     fan_power,
     moisture_step,
     outdoor_flow,
+    outlet_share,
     still_coils,
     valve_flow,
+    water_side,
     wet_coil,
     zone_step,
 )
@@ -41,7 +43,7 @@ from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NUM_SIGNALS
 
 # the state of a zone
 S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_LOCK, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
 NUM_STATE = 18
 
 H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
@@ -89,23 +91,31 @@ def run_day(
     noise: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Advance `state` by one day and write the telemetry [minutes, signals] into `out`."""
+    """Advance `state` by one day and write the telemetry [minutes, signals] into `out`.
+
+    `hooks`, `offsets` and `overrides` have a row per minute, or one row for the whole day; so has `noise`.
+    """
+    imposed_rows = hooks.shape[0]
+    noise_rows = noise.shape[0]
     follow = 1.0 - math.exp(-1.0 / p.actuator_min)
     settle = 1.0 - math.exp(-1.0 / p.coil_settle_min)
     for minute in range(out.shape[0]):
-        h = hooks[minute]
-        room = reading(state[S_AIR], ROOM, offsets[minute, ROOM], overrides[minute, ROOM], noise[minute, ROOM])
-        mixed = reading(state[S_MIXED], MIXED, offsets[minute, MIXED], overrides[minute, MIXED], noise[minute, MIXED])
+        imposed = min(minute, imposed_rows - 1)
+        noisy = min(minute, noise_rows - 1)
+        h = hooks[imposed]
+        room = reading(state[S_AIR], ROOM, offsets[imposed, ROOM], overrides[imposed, ROOM], noise[noisy, ROOM])
+        mixed = reading(state[S_MIXED], MIXED, offsets[imposed, MIXED], overrides[imposed, MIXED], noise[noisy, MIXED])
 
         # control
         mode = scheduled_mode(minute, weekday)
         started = mode == OPERATE and state[S_MODE] == SETBACK
-        if state[S_LOCK] > 0.0:
-            state[S_LOCK] -= 1.0
-        elif mixed < p.low_limit and state[S_SPEED] > 0.0:
-            state[S_LOCK] = p.lock_min
+        # a tripped unit stays shut until the schedule writes the mode anew
+        if mode != state[S_MODE]:
+            state[S_TRIPPED] = 0.0
+        if mixed < p.low_limit and state[S_SPEED] > 0.0 and h[H_INTERLOCK] < 0.5:
+            state[S_TRIPPED] = 1.0
         state[S_MODE] = mode
-        if state[S_LOCK] > 0.0 and h[H_INTERLOCK] < 0.5:
+        if state[S_TRIPPED] > 0.0 and h[H_INTERLOCK] < 0.5:
             mode = SHUTDOWN
         cooling_setpoint = (p.setback_cooling if mode == SETBACK else p.operate_cooling) + h[H_COOL_SET]
         heating_setpoint = (p.setback_heating if mode == SETBACK else p.operate_heating) + h[H_HEAT_SET]
@@ -163,7 +173,7 @@ def run_day(
         heating_flow = h[H_HEAT_FLOW] * valve_flow(
             HEATING_CURVE, state[S_HEAT_POS], h[H_HEAT_LEAK] * p.heating_full_flow
         )
-        flow_share = h[H_AIRFLOW] * (1.0 - h[H_OUTLET])
+        flow_share = h[H_AIRFLOW] * outlet_share(speed, h[H_OUTLET], p)
         air_flow = p.flow_per_speed * speed * flow_share
         opening = damper_opening(state[S_DAMPER], p) + p.leak_opening * h[H_DAMPER_LEAK]
         outdoor_air = max(h[H_OUTDOOR] * outdoor_flow(air_flow, opening, p), p.outdoor_floor)
@@ -183,14 +193,14 @@ def run_day(
         if air_flow > 0.0:
             relative_flow = air_flow / p.air_flow_low
             ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
-            ua_water = h[H_COOL_WATER] * p.cooling_ua_water * (cooling_flow / GPM) ** p.cooling_water_exponent
+            ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
             taken, leaving, leaving_ratio = wet_coil(
-                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water
+                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, p
             )
             condensate = air_mass * (mixed_ratio - leaving_ratio)
             coil_return = chilled + taken / (cooling_flow * WATER_HEAT) if cooling_flow > 1e-5 else mixed_true
             ua_air = h[H_HEAT_AIR] * p.heating_ua_air * relative_flow**p.heating_air_exponent
-            ua_water = h[H_HEAT_WATER] * p.heating_ua_water * (heating_flow / GPM) ** p.heating_water_exponent
+            ua_water = h[H_HEAT_WATER] * water_side(heating_flow, p.heating_ua_still, p.heating_ua_water)
             given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
             discharge = leaving + given / (air_mass * AIR_HEAT)
             hot_return = hot - given / (heating_flow * WATER_HEAT) if heating_flow > 1e-5 else discharge
@@ -250,7 +260,7 @@ def run_day(
         row[28] = relative_humidity(air, state[S_RATIO])
         for signal in range(NUM_SIGNALS):
             row[signal] = reading(
-                row[signal], signal, offsets[minute, signal], overrides[minute, signal], noise[minute, signal]
+                row[signal], signal, offsets[imposed, signal], overrides[imposed, signal], noise[noisy, signal]
             )
 
         # zone

@@ -6,7 +6,7 @@ than three times its noise; *recovering* when the attack is over and the zone st
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,56 +58,58 @@ class Labeller:
     """Turns the telemetry of a day and of its twin into label rows; remembers the last half hour between days."""
 
     events: Sequence[Event]
-    tallies: list[EventTally] = field(default_factory=list)
+    tallies: list[EventTally] = field(init=False)
+    _ends_being_seen: list[datetime | None] = field(init=False)  # when the next event in the zone takes over
     _tails: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tallies = [EventTally() for _ in self.events]
+        starts: dict[int, list[datetime]] = {}
+        for event in self.events:
+            starts.setdefault(event.zone, []).append(event.start)
+        self._ends_being_seen = [
+            min((start for start in starts[event.zone] if event.end and start >= event.end), default=None)
+            for event in self.events
+        ]
 
     def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64]) -> LabelRows:
         """Both [zones, minutes, signals], the same day."""
-        times = day.times
-        seen = {
-            zone: self._observable(zone, attacked[zone] - clean[zone]) for zone in {event.zone for event in self.events}
-        }
-        parts = []
-        for number, event in enumerate(self.events):
+        times, tomorrow = day.times, day.start + timedelta(days=1)
+        begun = [number for number, event in enumerate(self.events) if event.start < tomorrow]
+        zones = {self.events[number].zone for number in begun}
+        seen = {zone: self._observable(zone, attacked[zone] - clean[zone]) for zone in zones}
+        parts = [np.empty((6, 0), np.int64)]
+        for number in begun:
+            event, until = self.events[number], self._ends_being_seen[number]
+            if until is not None and until <= day.start:
+                continue
             observable = seen[event.zone]
-            active = np.zeros(MINUTES, np.bool_)
+            active, after = np.zeros(MINUTES, np.bool_), np.zeros(MINUTES, np.bool_)
             active[day.minutes(event.start, event.end)] = True
-            recovering = self._after(event, day) & observable
-            minutes = np.flatnonzero(active | recovering)
-            nodes = np.array([TEMPLATE.index(name) for name in event.row.info.targets])
-            minute, node = (grid.ravel() for grid in np.meshgrid(minutes, nodes, indexing="ij"))
-            parts.append(np.stack([minute, np.full_like(minute, event.zone), node, np.full_like(minute, number)]))
+            if event.end is not None:
+                after[day.minutes(event.end, until)] = True
+            recovering = after & observable
             self._count(number, times, active, observable, recovering)
-        rows = np.concatenate(parts, axis=1) if parts else np.empty((4, 0), np.int64)
-        minute, zone, node, which = rows[:, np.lexsort(rows[::-1])]
-        tomorrow = day.start + timedelta(days=1)
-        starts = np.array([event.start for event in self.events], "datetime64[m]")
-        ends = np.array([event.end or tomorrow for event in self.events], "datetime64[m]")
-        is_active = (times[minute] >= starts[which]) & (times[minute] < ends[which])
-        visible = np.zeros((max(seen, default=0) + 1, MINUTES), np.bool_)
-        for number, observable in seen.items():
-            visible[number] = observable
-        return LabelRows(times[minute], zone, node, which, is_active, visible[zone, minute], ~is_active)
+            minutes = np.flatnonzero(active | recovering)
+            for name in event.row.info.targets:
+                same = np.ones_like(minutes)
+                keys = (minutes, event.zone * same, TEMPLATE.index(name) * same, number * same)
+                parts.append(np.stack([*keys, active[minutes], observable[minutes]]))
+        rows = np.concatenate(parts, axis=1)
+        rows = rows[:, np.lexsort(rows[3::-1])]
+        is_active, is_observable = rows[4].astype(np.bool_), rows[5].astype(np.bool_)
+        return LabelRows(times[rows[0]], rows[1], rows[2], rows[3], is_active, is_observable, ~is_active)
 
     def _observable(self, zone: int, difference: NDArray[np.float64]) -> Bools:
         tail = self._tails.get(zone, np.zeros((WINDOW_MIN - 1, NUM_SIGNALS)))
         longer = np.concatenate([tail, difference])
         self._tails[zone] = longer[-(WINDOW_MIN - 1) :]
-        windows = np.lib.stride_tricks.sliding_window_view(longer, WINDOW_MIN, axis=0)
-        observable: Bools = (np.abs(windows.mean(axis=-1)) > VISIBLE).any(axis=1)
+        # shifted sums: a missing reading blinds its own half hour only, as it would not in a running sum
+        total = longer[:MINUTES].copy()
+        for shift in range(1, WINDOW_MIN):
+            total += longer[shift : shift + MINUTES]
+        observable: Bools = (np.abs(total / WINDOW_MIN) > VISIBLE).any(axis=1)
         return observable
-
-    def _after(self, event: Event, day: Day) -> Bools:
-        """Minutes after an event and before the next one in the same zone begins: what lingers then is its own."""
-        after = np.zeros(MINUTES, np.bool_)
-        if event.end is None:
-            return after
-        later = [e.start for e in self.events if e.zone == event.zone and e.start >= event.end]
-        after[day.minutes(event.end, min(later, default=None))] = True
-        return after
 
     def _count(self, number: int, times: NDArray[np.datetime64], active: Bools, observable: Bools, late: Bools) -> None:
         tally = self.tallies[number]

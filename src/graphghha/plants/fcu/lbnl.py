@@ -65,25 +65,25 @@ class LbnlFile:
     def is_normal(self) -> bool:
         return self.case_name == FAULT_FREE
 
-    def verify(self) -> bool:
-        """Is the content the original's? Warns when it is not."""
+    def alteration(self) -> str | None:
+        """How the content differs from the published file of this name; None when it does not, or there is none."""
+        if self.simulated or self.case_name not in MD5:
+            return None
         digest = hashlib.md5(usedforsecurity=False)
         with self.open() as stream:
             while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
-        found = digest.hexdigest()
-        if found == MD5.get(self.case_name):
-            return True
+        found, known = digest.hexdigest(), MD5[self.case_name]
+        if found == known:
+            return None
         others = [name for name, md5 in MD5.items() if md5 == found]
-        known = MD5.get(self.case_name, "unknown")
         what = f"it is a copy of {others[0]}" if others else f"its MD5 is {found}, the original's is {known}"
-        warnings.warn(f"{self.where}: not the published {self.case_name}: {what}", AlteredFileWarning, stacklevel=2)
-        return False
+        return f"{self.where}: not the published {self.case_name}: {what}"
 
     def chunks(self, *, repair: bool = False, verify: bool = True) -> Iterator[Chunk]:
         """The file day by day, one zone, in SI. With `repair`, a warning at the end counts what was repaired."""
-        if verify and not self.simulated and self.case_name in MD5:
-            self.verify()
+        if verify and (alteration := self.alteration()):
+            warnings.warn(alteration, AlteredFileWarning, stacklevel=2)
         repairs = Repairs(self.where)
         yield from self.read(repairs if repair else None)
         if repairs:

@@ -54,8 +54,8 @@ def _settings() -> dict[str, Setting]:
         "FCU_Control_CoolingReverse": Setting({"cooling_reverse": 1.0}),
         "FCU_Control_HeatingReverse": Setting({"heating_reverse": 1.0}),
         # this run of the data set shows the outdoor air of a half-open damper as well, although its damper reads normal
-        "FCU_Control_Unstable": Setting({"gain_factor": 10.0, "outdoor_factor": 3.9}),
-        "FCU_FanOutletBlockage": Setting({"outlet_blockage": 0.773}),
+        "FCU_Control_Unstable": Setting({"gain_factor": 10.0, "damper_leak": 2.55}),
+        "FCU_FanOutletBlockage": Setting({"outlet_blockage": 0.785}),
         "FCU_OABlockage": Setting({"outdoor_factor": 0.07}),
     }
     percent: dict[str, tuple[tuple[int, ...], Callable[[float], Setting]]] = {

@@ -17,6 +17,8 @@ class Parameters:
     air_mass_ua: float = 245.0  # W/K
     air_outdoor_ua: float = 20.0  # W/K
     mass_outdoor_ua: float = 6.9  # W/K
+    neighbour_ua: float = 2.0  # W/K, mass to the rooms next door
+    neighbour: float = 22.0  # degC
     room_volume: float = 54.0  # m3
     latent_share: float = 0.25  # share of the coil's condensate that the room air loses
     # loads, fit
@@ -32,15 +34,17 @@ class Parameters:
     fan_high: float = 18.08
     flow_per_speed: float = 19.263  # L/s per rev/s
     air_flow_low: float = 187.8  # L/s at low speed
+    outlet_exponent: float = 0.22  # a blocked outlet passes relatively more air at higher speed
     fan_power_low: float = 2.63  # W
-    throttle_1: float = 0.66
-    throttle_2: float = 0.1
-    throttle_3: float = -0.55
+    throttle_1: float = 0.65
+    throttle_2: float = 0.55
+    throttle_3: float = -1.27
     # outdoor air, data
     damper_minimum: float = 0.30
-    damper_exponent: float = 2.66
+    damper_exponent: float = 2.33
     outdoor_share: float = 0.1054
     outdoor_exponent: float = 0.79
+    wide_opening: float = 3.3  # from this opening on the share no longer depends on the air flow
     outdoor_floor: float = 0.4153  # L/s
     leak_opening: float = 0.9  # opening a fully leaking damper adds, relative to the minimum position
     # water, data
@@ -48,15 +52,19 @@ class Parameters:
     hot_water: float = 440.0 / 9.0
     cooling_full_flow: float = 0.3596  # L/s, base of the leak percentages
     heating_full_flow: float = 0.06624
-    # coils, fit; the air sides at low speed, the water sides at 1 gal/min
-    cooling_ua_air: float = 316.0  # W/K
+    # coils; conductances at low speed from steady hours of the data (leaving air within 0.1 K), exponents fit
+    cooling_ua_air: float = 567.0  # W/K
     cooling_air_exponent: float = 0.76
-    cooling_ua_water: float = 3112.0
-    cooling_water_exponent: float = 1.55
-    heating_ua_air: float = 209.0
+    cooling_ua_still: float = 172.0  # W/K, water side without flow
+    cooling_ua_water: float = 408.0  # W/K more per gal/min
+    wet_offset: float = 0.753  # K
+    wet_undershoot: float = 0.336
+    wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
+    wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
+    heating_ua_air: float = 277.0
     heating_air_exponent: float = 0.8
-    heating_ua_water: float = 760.0
-    heating_water_exponent: float = 0.92
+    heating_ua_still: float = 30.0
+    heating_ua_water: float = 778.0
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
     # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
     coil_dry_rate: float = 0.155  # return water towards mixed air
@@ -83,7 +91,6 @@ class Parameters:
     high_threshold: float = 0.8
     actuator_min: float = 0.7  # time constant of the valve and damper drives
     low_limit: float = 15.0 / 9.0  # mixed air, degC
-    lock_min: float = 720.0
 
 
 REFERENCE = Parameters()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graphghha.plants.fcu.jit import compiled
 from graphghha.plants.fcu.parameters import Parameters
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT,EVAPORATION_HEAT,VAPOUR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
 
 # Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
 _COOLING_CURVE = (
@@ -132,6 +132,14 @@ def fan_power(speed: float, flow_share: float, p: Parameters) -> float:
 
 
 @compiled
+def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
+    """Share of the air flow that a blocked outlet lets through."""
+    if blocked <= 0.0 or speed <= 0.0:
+        return 1.0
+    return min((1.0 - blocked) * (speed / p.fan_low) ** (p.outlet_exponent * blocked), 1.0)
+
+
+@compiled
 def damper_opening(position: float, p: Parameters) -> float:
     """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
     return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
@@ -142,7 +150,9 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
     """Outdoor air flow in L/s: its share of the discharge air grows with that flow, and a floor seeps in always."""
     if air_flow <= 0.0:
         return p.outdoor_floor
-    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** p.outdoor_exponent
+    # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
+    exponent = p.outdoor_exponent * min(max((p.wide_opening - opening) / (p.wide_opening - 1.0), 0.0), 1.0)
+    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** exponent
     # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
     share = share / (1.0 + share**4) ** 0.25
     return min(max(share * air_flow, p.outdoor_floor), max(air_flow, p.outdoor_floor))
@@ -171,65 +181,47 @@ def dry_coil(air_in: float, air_mass: float, water_in: float, water: float, ua_a
 
 
 @compiled
+def water_side(flow: float, still: float, per_gpm: float) -> float:
+    """Conductance of the water side in W/K: a laminar base and a part that grows with the flow (L/s)."""
+    return still + per_gpm * flow / GPM
+
+
+@compiled
 def wet_coil(
-    air_in: float, ratio_in: float, air_mass: float, water_in: float, water: float, ua_air: float, ua_water: float
+    air_in: float,
+    ratio_in: float,
+    air_mass: float,
+    water_in: float,
+    water: float,
+    ua_air: float,
+    ua_water: float,
+    p: Parameters,
 ) -> tuple[float, float, float]:
-    """Cooling coil: heat to the water, leaving temperature and humidity ratio; dry or wet, whichever moves more heat."""
-    dry = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
+    """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
+
+    Condensation holds the leaving air near the dew point of the entering air: above it by `wet_offset`, less
+    `wet_undershoot` of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
+    """
     if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
         return 0.0, air_in, ratio_in
+    dry = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
     dry_out = air_in - dry / (air_mass * AIR_HEAT)
+    dew = dew_point(ratio_in)
+    wet_out = dew + p.wet_offset - p.wet_undershoot * (dew - dry_out)
+    if wet_out <= dry_out or dew <= water_in:
+        return dry, dry_out, ratio_in
+    air_out = min(wet_out, air_in)
     enthalpy_in = enthalpy(air_in, ratio_in)
     enthalpy_water = enthalpy(water_in, saturation_ratio(water_in))
-    if enthalpy_in <= enthalpy_water or air_in <= water_in or ratio_in <= saturation_ratio(water_in):
-        return dry, dry_out, ratio_in
-    # saturation enthalpy per kelvin between the entering water and the air's dew side: the capacity of a wet fin
-    reference = 0.5 * (water_in + air_in)
-    slope = (enthalpy(reference, saturation_ratio(reference)) - enthalpy_water) / max(reference - water_in, 0.1)
-    ntu_air = ua_air / (air_mass * AIR_HEAT)
-    ua_wet = (ua_air / AIR_HEAT) / (1.0 + slope * ua_air / (AIR_HEAT * ua_water + 1e-12))  # kg/s
-    water_equivalent = water * WATER_HEAT / slope
+    conductance = p.wet_factor / (AIR_HEAT / ua_air + p.wet_slope / ua_water)  # kg/s
+    water_equivalent = water * WATER_HEAT / p.wet_slope
     smaller = min(air_mass, water_equivalent)
     ratio = smaller / max(air_mass, water_equivalent)
-    heat = effectiveness(ua_wet / smaller, ratio) * smaller * (enthalpy_in - enthalpy_water)
-    if heat <= dry:
-        return dry, dry_out, ratio_in
-    bypass = math.exp(-ntu_air)
-    surface_enthalpy = enthalpy_in - heat / air_mass / max(1.0 - bypass, 1e-9)
-    surface = surface_temperature(surface_enthalpy, water_in, air_in)
-    air_out = surface + (air_in - surface) * bypass
-    # the latent part is what the sensible part leaves of the heat, so energy closes exactly
-    ratio_out = humidity_of(enthalpy_in - heat / air_mass, air_out)
-    if ratio_out >= ratio_in:
-        return dry, dry_out, ratio_in
-    return heat, air_out, max(ratio_out, 0.0)
-
-
-@compiled
-def surface_temperature(saturated_enthalpy: float, low: float, high: float) -> float:
-    """Temperature at which saturated air has this enthalpy, between two bounds (secant steps inside a bracket)."""
-    below = enthalpy(low, saturation_ratio(low)) - saturated_enthalpy
-    above = enthalpy(high, saturation_ratio(high)) - saturated_enthalpy
-    middle = low
-    for _ in range(5):
-        if above - below < 1e-6:
-            break
-        middle = min(max(low - below * (high - low) / (above - below), low), high)
-        gap = enthalpy(middle, saturation_ratio(middle)) - saturated_enthalpy
-        # the curve bends upwards, so the secant falls short from below: the upper end only moves if it overshoots
-        if gap < 0.0:
-            low, below = middle, gap
-        else:
-            high, above = middle, gap
-        if abs(gap) < 20.0:
-            break
-    return middle
-
-
-@compiled
-def humidity_of(total: float, temperature: float) -> float:
-    """Humidity ratio of air with this enthalpy at this temperature."""
-    return (total - AIR_HEAT * temperature) / (2.501e6 + 1860.0 * temperature)
+    heat = effectiveness(conductance / smaller, ratio) * smaller * max(enthalpy_in - enthalpy_water, 0.0)
+    # latent heat is what the sensible part leaves of the whole; nothing evaporates into the leaving air, nor is it fog
+    ratio_out = (enthalpy_in - heat / air_mass - AIR_HEAT * air_out) / (EVAPORATION_HEAT + VAPOUR_HEAT * air_out)
+    ratio_out = max(min(ratio_out, ratio_in, saturation_ratio(air_out)), 0.0)
+    return air_mass * (enthalpy_in - enthalpy(air_out, ratio_out)), air_out, ratio_out
 
 
 @compiled
@@ -276,9 +268,9 @@ def zone_step(
     through_air = supply_mass * AIR_HEAT
     seeping = outdoor_mass * AIR_HEAT
     a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
-    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua
+    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + p.neighbour_ua
     b1 = p.air_capacity / step_s * air + (p.air_outdoor_ua + seeping) * outdoor + through_air * supply + heat
-    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + mass_heat
+    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + p.neighbour_ua * p.neighbour + mass_heat
     determinant = a11 * a22 - p.air_mass_ua * p.air_mass_ua
     return (b1 * a22 + p.air_mass_ua * b2) / determinant, (a11 * b2 + p.air_mass_ua * b1) / determinant
 

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from graphghha.plants.fcu.attacks import Attack, Bias, Drift, Impose, Oscillate, Replay, Saturate, Together
+from graphghha.plants.fcu.attacks import (
+    Attack,
+    Bias,
+    Drift,
+    FalseCommand,
+    Impose,
+    Oscillate,
+    Replay,
+    Saturate,
+    Together,
+)
 
 _SETPOINTS = ("RMCLGSPT", "RMHTGSPT")
 _SETPOINT_HOOKS = ("cooling_setpoint_offset", "heating_setpoint_offset")
@@ -73,19 +83,19 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
     "command_offset": {
         "CommandOffset_Cooling_+30": Threat(
             ("FCU_CVLV",),
-            lambda: Impose({"cooling_command_offset": 0.3}),
+            lambda: FalseCommand("cooling_command_offset", "FCU_CVLV_DM", 0.3),
             "cooling valve is told 30 % more than its controller asks",
             "+30 %",
         ),
         "CommandOffset_Heating_+30": Threat(
             ("FCU_HVLV",),
-            lambda: Impose({"heating_command_offset": 0.3}),
+            lambda: FalseCommand("heating_command_offset", "FCU_HVLV_DM", 0.3),
             "heating valve is told 30 % more than its controller asks",
             "+30 %",
         ),
         "CommandOffset_Damper_+30": Threat(
             ("FCU_DMPR",),
-            lambda: Impose({"damper_command_offset": 0.3}),
+            lambda: FalseCommand("damper_command_offset", "FCU_DMPR_DM", 0.3),
             "damper is told 30 % more than its controller asks",
             "+30 %",
         ),
@@ -162,7 +172,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         ),
         "Stealthy_CommandOffset_Cooling": Threat(
             ("FCU_CVLV",),
-            lambda: Impose({"cooling_command_offset": 0.08}),
+            lambda: FalseCommand("cooling_command_offset", "FCU_CVLV_DM", 0.08),
             "cooling valve is told 8 % more, hidden in its dead start while shut",
             "+8 %",
         ),

@@ -102,6 +102,24 @@ def test_two_attacks_on_one_zone_and_one_on_another_act_at_once():
     assert (attacked[1] == clean[1]).all()
 
 
+@pytest.mark.parametrize(
+    ("case", "position", "command"),
+    [
+        pytest.param("CommandOffset_Cooling_+30", "FCU_CVLV", "FCU_CVLV_DM", id="cooling"),
+        pytest.param("CommandOffset_Heating_+30", "FCU_HVLV", "FCU_HVLV_DM", id="heating"),
+        pytest.param("CommandOffset_Damper_+30", "FCU_DMPR", "FCU_DMPR_DM", id="damper"),
+    ],
+)
+def test_a_false_command_moves_the_drive_away_from_the_command_that_is_reported(case, position, command):
+    attacks = [Imposed(plan(case, 0, MONDAY + timedelta(hours=9)))]
+    (day,) = Building(zones=1, seed=3, start=MONDAY, noise=False, attacks=attacks).days(1)
+    before, after = np.split(day.telemetry[0, :, INDEX[position]] - day.telemetry[0, :, INDEX[command]], [540])
+    assert np.median(before) == pytest.approx(0.0, abs=0.01)
+    assert np.median(after) == pytest.approx(0.3, abs=0.01)
+    normal = day.telemetry[0, 540:, INDEX[command]]
+    assert set(np.round(normal, 3)) <= {0.0, 0.3} if command == "FCU_DMPR_DM" else normal.min() == pytest.approx(0.0)
+
+
 @given(ramp=st.integers(0, 600), start=st.integers(-2000, 2000), length=st.integers(1, 4000))
 def test_an_event_cut_into_days_is_whole(ramp, start, length):
     event = Event(

@@ -17,10 +17,10 @@ def test_a_stale_page_is_brought_up_to_date(tmp_path):
     for page, names in PAGES.items():
         path = tmp_path / page
         path.parent.mkdir(exist_ok=True)
-        blocks = "\n".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->" for name in names)
+        blocks = "\n".join(f"<!-- begin {name} -->\nstale words\n<!-- end {name} -->" for name in names)
         path.write_text(f"# Title\n{blocks}\nend\n", encoding="utf-8")
     write_pages(tmp_path)
     text = (tmp_path / "attacks.md").read_text(encoding="utf-8")
     assert "FCU_FilterRestriction_10%" in text
-    assert "old" not in text
+    assert "stale words" not in text
     assert text.endswith("<!-- end cases -->\nend\n")

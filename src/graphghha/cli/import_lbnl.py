@@ -1,0 +1,42 @@
+"""`graphghha testbed import`: the public LBNL files to telemetry with labels."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("import")
+@click.argument("source", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the results.")
+@click.option("--case", "cases", multiple=True, help="Only this case, such as FCU_OABlockage; may be repeated.")
+@click.option("--repair", is_flag=True, help="Repair gaps and bad numbers, and count them, instead of stopping.")
+@click.option("--layout", type=click.Choice(["long", "wide"]), default="long", show_default=True, help="Of Parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, layout: str, as_json: bool) -> None:
+    """Turn the public LBNL zip or folder into telemetry with labels, one file per case."""
+    import json
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from graphghha.plants.fcu.lbnl_import import import_lbnl as run
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("files", total=len(cases) or None)
+        summary = run(
+            source,
+            out,
+            cases=cases or None,
+            repair=repair,
+            layout="wide" if layout == "wide" else "long",
+            on_file=lambda: progress.advance(task),
+        )
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    for message in summary["altered"]:
+        click.echo(f"altered: {message}", err=True)
+    for name, counts in summary["repairs"].items():
+        click.echo(f"repaired: {name}: " + ", ".join(f"{n} x {kind}" for kind, n in sorted(counts.items())), err=True)
+    for path in summary["files"]:
+        click.echo(path)
