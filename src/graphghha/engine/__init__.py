@@ -1,6 +1,4 @@
 """A frozen model on a frozen graph, as fast as the machine allows."""
-<<<<<<< HEAD
-=======
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,4 +17,3 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'graphghha.engine' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
->>>>>>> engine

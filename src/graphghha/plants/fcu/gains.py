@@ -75,7 +75,9 @@ class Sky:
 def sky(day: date, clearness: float) -> Sky:
     """Solar geometry and a clear-sky beam scaled by the clearness (0 to 1)."""
     declination = np.radians(23.45) * np.sin(2 * np.pi * (284 + day.timetuple().tm_yday) / 365)
-    hour_angle = np.radians(15.0) * (_MINUTE / 60.0 - 12.25)  # Des Moines lies a quarter of an hour west of its meridian
+    hour_angle = np.radians(15.0) * (
+        _MINUTE / 60.0 - 12.25
+    )  # Des Moines lies a quarter of an hour west of its meridian
     up = np.sin(LATITUDE) * np.sin(declination) + np.cos(LATITUDE) * np.cos(declination) * np.cos(hour_angle)
     up = np.maximum(up, 0.0)
     air_mass = 1.0 / np.maximum(up, 0.05)

@@ -37,9 +37,7 @@ def test_minutes_run_through_the_hourly_means_across_midnight():
     year = continental(0)
     day, following = year.day(date(2018, 3, 5)), year.day(date(2018, 3, 6))
     assert abs(day.temperature[-1] - following.temperature[0]) < 0.2
-    assert day.temperature.reshape(24, 60).mean(axis=1) == pytest.approx(
-        year.temperature[63 * 24 : 64 * 24], abs=1.0
-    )
+    assert day.temperature.reshape(24, 60).mean(axis=1) == pytest.approx(year.temperature[63 * 24 : 64 * 24], abs=1.0)
 
 
 def test_the_last_day_of_february_serves_a_leap_year():
