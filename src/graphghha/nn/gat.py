@@ -56,9 +56,10 @@ class SparsifiedGAT(GraphAttention):
         self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
     ) -> Attended:
         WH, e_i, e_j = self.terms(H)
-        e = F.leaky_relu(e_i[..., None, :] + e_j[..., neighbors.nbr, :], NEGATIVE_SLOPE).mT  # [*b s p d]
+        near = neighbors.gather(e_j[..., None])[..., 0]  # [*b s d p]
+        e = F.leaky_relu(e_i[..., None, :] + near, NEGATIVE_SLOPE).mT  # [*b s p d]
         alpha = masked_softmax(e, neighbors.visible(node_mask)[..., None, :])
-        mixed = torch.einsum("...spd,...sdpw->...spw", alpha, WH[..., neighbors.nbr, :, :])
+        mixed = (alpha.mT[..., None] * neighbors.gather(WH)).sum(dim=-3)
         return Attended(F.elu(mixed.flatten(-2)), alpha)
 
 

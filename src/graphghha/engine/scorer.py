@@ -1,0 +1,78 @@
+"""Readings in, calibrated class probabilities out: featurizer, engine and calibration of one model on one building.
+
+r rows, p points, w windows, s nodes, c classes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.engine.engine import Engine
+from graphghha.engine.frozen import FrozenModel
+from graphghha.errors import CheckpointError
+from graphghha.graph import CpsGraph
+from graphghha.models import Model
+from graphghha.models.calibration import Calibration
+from graphghha.windows.features import Featurizer
+
+BATCH_WINDOWS = 64
+KNOWN_ANSWER_TOLERANCE = {"fp32": 1e-3, "fp16": 2e-2, "bf16": 5e-2}
+LEAST = 1e-12  # of a probability, before its logarithm is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Class probabilities of every node at some rows; NaN where a node is unknown."""
+
+    rows: NDArray[np.int64]  # [w] row numbers, counted from the first row pushed
+    probs: NDArray[np.float32]  # [w s c]
+
+    @property
+    def attack(self) -> NDArray[np.float32]:
+        """[w s] P(attack) = 1 - P(normal)."""
+        attack: NDArray[np.float32] = np.float32(1.0) - self.probs[..., 0]
+        return attack
+
+
+class Scorer:
+    """One model on one building, fed with rows of readings in any portions."""
+
+    def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
+        frozen = FrozenModel(model.adu_config, tuple(sorted(set(model.template.roles))), model.weights)
+        check_known_answer(model, Engine(frozen, model.template, **engine))
+        self.engine = Engine(frozen, graph, **engine)
+        self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
+        self.calibration = Calibration.from_dict(model.calibration)
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """Names of the columns that `push` takes."""
+        return self.featurizer.points
+
+    def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
+        """Readings [r p] in SI, their freshness, and which rows to score."""
+        windows = self.featurizer.push(values, fresh, wanted)
+        raw = [
+            self.engine.score(windows.features[at : at + BATCH_WINDOWS], windows.known[at : at + BATCH_WINDOWS])
+            for at in range(0, len(windows.rows), BATCH_WINDOWS)
+        ]
+        shape = (0, self.engine.num_nodes, len(self.engine.classes))
+        return Scored(windows.rows, self.calibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32)))
+
+    def calibrate(self, probs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """A softmax's logarithm is its logits up to a constant, and calibration does not see constants."""
+        return self.calibration(np.log(np.maximum(probs, LEAST))).astype(np.float32)
+
+
+def check_known_answer(model: Model, engine: Engine) -> None:
+    """The engine must give what the model gave when it was saved."""
+    expected = model.known_answer["probabilities"]
+    found = engine.score(model.known_answer["features"])
+    worst = float(np.abs(found - expected).max())
+    if not worst <= KNOWN_ANSWER_TOLERANCE[engine.dtype]:
+        raise CheckpointError(
+            f"the model does not give its known answer on the {engine.backend} backend in {engine.dtype}: "
+            f"probabilities differ by up to {worst:.2g}"
+        )
