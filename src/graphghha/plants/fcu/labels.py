@@ -105,10 +105,10 @@ class Labeller:
         longer = np.concatenate([tail, difference])
         self._tails[zone] = longer[-(WINDOW_MIN - 1) :]
         # shifted sums: a missing reading blinds its own half hour only, as it would not in a running sum
-        total = longer[:MINUTES].copy()
+        total: NDArray[np.float64] = longer[:MINUTES].copy()
         for shift in range(1, WINDOW_MIN):
             total += longer[shift : shift + MINUTES]
-        observable: Bools = (np.abs(total / WINDOW_MIN) > VISIBLE).any(axis=1)
+        observable: Bools = np.any(np.abs(total / WINDOW_MIN) > VISIBLE, axis=1)
         return observable
 
     def _count(self, number: int, times: NDArray[np.datetime64], active: Bools, observable: Bools, late: Bools) -> None:
