@@ -68,7 +68,7 @@ def run(season: str) -> Season:
     for chunk in building.days(DAYS):
         clean = twin.step().telemetry
         difference = chunk.telemetry - clean
-        visible = np.stack([labeller._observable(zone, difference[zone]) for zone in range(len(ROWS))])
+        visible = np.stack([labeller.observable_minutes(zone, difference[zone]) for zone in range(len(ROWS))])
         days.append((chunk.telemetry != clean, visible, np.isfinite(chunk.telemetry).all(axis=-1)))
     return Season(*(np.concatenate(parts, axis=1) for parts in zip(*days, strict=True)))
 
