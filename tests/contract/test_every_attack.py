@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphghha.graph import EdgeKind, NeighborRule, neighborhood
@@ -14,7 +16,7 @@ from graphghha.plants.fcu.catalog import ROWS
 from graphghha.plants.fcu.imposition import MINUTES, NEUTRAL, Day, DayHooks
 from graphghha.plants.fcu.labels import WINDOW_MIN, Labeller
 from graphghha.plants.fcu.schedule import Event, Imposed, plan
-from graphghha.plants.fcu.signals import INDEX, NAMES, NUM_SIGNALS
+from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.fcu.weather import Weather
 
@@ -66,7 +68,7 @@ def run(season: str) -> Season:
     for chunk in building.days(DAYS):
         clean = twin.step().telemetry
         difference = chunk.telemetry - clean
-        visible = np.stack([labeller._observable(zone, difference[zone]) for zone in range(len(ROWS))])
+        visible = np.stack([labeller.observable_minutes(zone, difference[zone]) for zone in range(len(ROWS))])
         days.append((chunk.telemetry != clean, visible, np.isfinite(chunk.telemetry).all(axis=-1)))
     return Season(*(np.concatenate(parts, axis=1) for parts in zip(*days, strict=True)))
 
@@ -173,3 +175,25 @@ def test_its_traces_fade_after_the_end(seasons: dict[str, Season], zone: int) ->
     for season in seasons.values():
         during = season.visible[zone, FIRST : LAST + WINDOW_MIN].mean()
         assert season.visible[zone, -MINUTES:].mean() <= during / 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    coldest=st.floats(-50, 30),
+    swing=st.floats(0, 40),
+    percent=st.floats(0, 100),
+    cases=st.lists(st.tuples(st.sampled_from(NAMES_OF_CASES), st.integers(0, 2), st.integers(1440, 3 * 1440 - 1))),
+)
+def test_any_attacks_together_in_any_weather_stay_finite_and_inside_the_instruments(
+    seed: int, coldest: float, swing: float, percent: float, cases: list[tuple[str, int, int]]
+) -> None:
+    start = SEASONS["winter"]
+    hours = coldest + swing * np.random.default_rng(seed).random(8760)
+    events = [plan(name, zone, start + timedelta(minutes=minute)) for name, zone, minute in cases]
+    attacks = [Imposed(event) for event in events]
+    outdoor = Weather(hours, np.full(8760, percent))
+    for day in Building(zones=3, seed=seed, start=start, weather=outdoor, attacks=attacks).days(3):
+        assert np.isfinite(day.telemetry).all()
+        assert (day.telemetry >= LOW).all()
+        assert (day.telemetry <= HIGH).all()

@@ -92,9 +92,20 @@ def test_lbnl_files_are_named_after_their_case_and_read_like_the_real_ones(tmp_p
 
 
 def test_one_zone_lies_in_the_folder_itself_so_that_cases_can_be_collected(tmp_path):
-    run("--days", 1, "--format", "lbnl", "--out", tmp_path)
+    run("--days", 2, "--format", "lbnl", "--out", tmp_path)
     run("--days", 1, "--case", "InterlockOff@1,start=2018-07-02T09:00", "--format", "lbnl", "--out", tmp_path)
-    assert list(open_lbnl(tmp_path)) == ["FCU_FaultFree", "FCU_InterlockOff"]
+    files = open_lbnl(tmp_path)
+    assert list(files) == ["FCU_FaultFree", "FCU_InterlockOff"]
+    assert [sum(len(chunk.times) for chunk in file.chunks()) for file in files.values()] == [2880, 1440]
+    assert len(read_labels(tmp_path / "FCU_InterlockOff.csv".removesuffix(".csv"))) == 15 * 60
+
+
+def test_weather_comes_from_a_file(tmp_path):
+    rows = "\n".join("50.0,40.0" for _ in range(8760))
+    (tmp_path / "hours.csv").write_text(f"FCU_OAT,FCU_OA_HUMD\n{rows}\n")
+    run("--days", 1, "--weather", tmp_path / "hours.csv", "--out", tmp_path / "run.parquet")
+    (day,) = TelemetryFile(tmp_path / "run.parquet").chunks()
+    assert np.abs(day.values[0, :, NAMES.index("FCU_OAT")] - 10.0).max() < 1.0
 
 
 def test_people_read_stderr_and_results_go_to_stdout(tmp_path):

@@ -77,7 +77,7 @@ class Labeller:
         times, tomorrow = day.times, day.start + timedelta(days=1)
         begun = [number for number, event in enumerate(self.events) if event.start < tomorrow]
         zones = {self.events[number].zone for number in begun}
-        seen = {zone: self._observable(zone, attacked[zone] - clean[zone]) for zone in zones}
+        seen = {zone: self.observable_minutes(zone, attacked[zone] - clean[zone]) for zone in zones}
         parts = [np.empty((6, 0), np.int64)]
         for number in begun:
             event, until = self.events[number], self._ends_being_seen[number]
@@ -100,15 +100,16 @@ class Labeller:
         is_active, is_observable = rows[4].astype(np.bool_), rows[5].astype(np.bool_)
         return LabelRows(times[rows[0]], rows[1], rows[2], rows[3], is_active, is_observable, ~is_active)
 
-    def _observable(self, zone: int, difference: NDArray[np.float64]) -> Bools:
+    def observable_minutes(self, zone: int, difference: NDArray[np.float64]) -> Bools:
+        """The observable minutes of a day; `difference` [minutes, signals] is attacked minus clean, day after day."""
         tail = self._tails.get(zone, np.zeros((WINDOW_MIN - 1, NUM_SIGNALS)))
         longer = np.concatenate([tail, difference])
         self._tails[zone] = longer[-(WINDOW_MIN - 1) :]
         # shifted sums: a missing reading blinds its own half hour only, as it would not in a running sum
-        total = longer[:MINUTES].copy()
+        total: NDArray[np.float64] = longer[:MINUTES].copy()
         for shift in range(1, WINDOW_MIN):
             total += longer[shift : shift + MINUTES]
-        observable: Bools = (np.abs(total / WINDOW_MIN) > VISIBLE).any(axis=1)
+        observable: Bools = np.any(np.abs(total / WINDOW_MIN) > VISIBLE, axis=1)
         return observable
 
     def _count(self, number: int, times: NDArray[np.datetime64], active: Bools, observable: Bools, late: Bools) -> None:

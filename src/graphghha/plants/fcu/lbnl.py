@@ -12,6 +12,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -172,35 +173,40 @@ def case_name_of(file_name: str) -> str:
     return unquote(stem) if stem not in MD5 and unquote(stem) in MD5 else stem
 
 
+def read_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
+    """File name -> what is known of a simulated file; `rows` is always there."""
+    try:
+        return {str(name): entry | {"rows": int(entry["rows"])} for name, entry in json.loads(raw).items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise DataError(f"{where}: expected a JSON object of file names, each with its number of rows") from exc
+
+
 def _in_folder(folder: Path) -> dict[str, LbnlFile]:
-    rows = _manifest_rows((folder / MANIFEST).read_bytes()) if (folder / MANIFEST).exists() else None
-    return {
-        (name := case_name_of(path.name)): _file(name, str(path), lambda path=path: path.open("rb"), rows)  # type: ignore[misc]
-        for path in sorted(folder.glob("FCU_*.csv"))
-    }
+    manifest = folder / MANIFEST
+    simulated = read_manifest(manifest.read_bytes(), str(manifest)) if manifest.exists() else {}
+    paths = sorted(folder.glob("FCU_*.csv"))
+    files = [_file(path.name, str(path), partial(_open, path), simulated) for path in paths]
+    return {file.case_name: file for file in files}
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
 
 
 def _in_zip(path: Path) -> dict[str, LbnlFile]:
     archive = zipfile.ZipFile(path)
     members = {Path(member).name: member for member in archive.namelist() if not member.startswith("__MACOSX")}
-    rows = _manifest_rows(archive.read(members[MANIFEST])) if MANIFEST in members else None
-    return {
-        (case := case_name_of(name)): _file(case, f"{path}/{member}", lambda member=member: archive.open(member), rows)  # type: ignore[misc]
-        for name, member in sorted(members.items())
-        if name.startswith("FCU_") and name.endswith(".csv")
-    }
+    simulated = read_manifest(archive.read(members[MANIFEST]), f"{path}/{MANIFEST}") if MANIFEST in members else {}
+    names = [name for name in sorted(members) if name.startswith("FCU_") and name.endswith(".csv")]
+    files = [_file(name, f"{path}/{members[name]}", partial(archive.open, members[name]), simulated) for name in names]
+    return {file.case_name: file for file in files}
 
 
-def _file(name: str, where: str, opener: Callable[[], IO[bytes]], manifest_rows: int | None) -> LbnlFile:
-    expected = manifest_rows if manifest_rows is not None else ORIGINAL_ROWS if name in MD5 else None
-    return LbnlFile(name, where, opener, simulated=manifest_rows is not None, expected_rows=expected)
-
-
-def _manifest_rows(raw: bytes) -> int:
-    try:
-        return int(json.loads(raw)["rows"])
-    except (ValueError, KeyError, TypeError) as exc:
-        raise DataError(f"{MANIFEST}: expected a JSON object with 'rows': {exc}") from exc
+def _file(name: str, where: str, opener: Callable[[], IO[bytes]], simulated: dict[str, dict[str, Any]]) -> LbnlFile:
+    case = case_name_of(name)
+    if name in simulated:
+        return LbnlFile(case, where, opener, simulated=True, expected_rows=simulated[name]["rows"])
+    return LbnlFile(case, where, opener, expected_rows=ORIGINAL_ROWS if case in MD5 else None)
 
 
 def _chunk(times: NDArray[Any], values: NDArray[np.float64], quality: NDArray[np.uint8]) -> Chunk:

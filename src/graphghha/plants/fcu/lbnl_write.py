@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import DataError
-from graphghha.plants.fcu.lbnl import MANIFEST
+from graphghha.plants.fcu.lbnl import MANIFEST, read_manifest
 from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT
 from graphghha.plants.fcu.signals import NAMES, from_si
 
@@ -56,7 +56,9 @@ class LbnlWriter:
         self._stream.close()
 
 
-def write_manifest(folder: Path, *, rows: int, about: Mapping[str, Any]) -> None:
-    """Mark a folder's files as simulated, so that a reader does not take them for altered originals."""
-    text = json.dumps({"rows": rows} | dict(about), indent=1, sort_keys=True)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+def note_simulated(path: Path, *, rows: int, about: Mapping[str, Any]) -> None:
+    """Mark a file as simulated beside it, so that a reader does not take it for an altered original."""
+    manifest = path.parent / MANIFEST
+    entries = read_manifest(manifest.read_bytes(), str(manifest)) if manifest.exists() else {}
+    entries[path.name] = {"rows": rows} | dict(about)
+    manifest.write_text(json.dumps(entries, indent=1, sort_keys=True) + "\n", encoding="utf-8")

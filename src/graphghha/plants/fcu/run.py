@@ -14,7 +14,7 @@ from graphghha.plants.fcu.building import MAX_ZONES, Building, DayChunk
 from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.labels_file import LabelsWriter
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
-from graphghha.plants.fcu.lbnl_write import LbnlWriter, write_manifest
+from graphghha.plants.fcu.lbnl_write import LbnlWriter, note_simulated
 from graphghha.plants.fcu.schedule import Event, Imposed, check_events, parse_event
 from graphghha.plants.fcu.signals import NAMES, SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -145,8 +145,9 @@ def _lbnl(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
         writers.append(stack.enter_context(LbnlWriter(folder / f"{stem}.csv")))
         own = [str(event) for event in config.events if event.zone == zone]
         about = {"plant": "fcu", "seed": config.seed, "zone": name, "cases": own}
-        write_manifest(folder, rows=config.days * 1440, about=about)
-    labels_file = config.out / "run.labels.parquet"
+        note_simulated(writers[-1].path, rows=config.days * 1440, about=about)
+    # beside its file for one zone, so that many cases can be collected in one folder
+    labels_file = labels_path(writers[0].path.with_suffix("") if config.zones == 1 else config.out / "run")
     truth = stack.enter_context(LabelsWriter(labels_file, config.events, config.zone_names))
 
     def write(chunk: DayChunk, labels: LabelRows | None) -> None:

@@ -16,7 +16,7 @@ from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.lbnl import AlteredFileWarning, LbnlFile, RepairWarning, case_name_of, open_lbnl
 from graphghha.plants.fcu.lbnl_known import MD5
 from graphghha.plants.fcu.lbnl_rows import Repairs, minute_of
-from graphghha.plants.fcu.lbnl_write import LbnlWriter, write_manifest
+from graphghha.plants.fcu.lbnl_write import LbnlWriter, note_simulated
 from graphghha.plants.fcu.signals import INDEX, NAMES, SOURCE_SCALE, one_to_si
 from graphghha.plants.telemetry import GOOD, MISSING, REPAIRED
 
@@ -35,7 +35,7 @@ def folder(tmp_path, simulated):
     with LbnlWriter(tmp_path / f"{FAULT_FREE}.csv") as writer:
         for day in simulated:
             writer.write(day.times, day.telemetry[0])
-    write_manifest(tmp_path, rows=DAYS * 1440, about={"seed": 2})
+    note_simulated(tmp_path / f"{FAULT_FREE}.csv", rows=DAYS * 1440, about={"seed": 2})
     return tmp_path
 
 
@@ -146,6 +146,13 @@ def test_an_altered_original_and_a_swapped_one_are_warned_of_but_a_simulated_one
     assert "it is a copy of FCU_OABlockage" in file.alteration()
     monkeypatch.setitem(lbnl.MD5, FAULT_FREE, digest)
     assert file.alteration() is None
+
+
+def test_a_damaged_note_of_simulation_is_an_error(folder):
+    for text in ("[]", "{", '{"FCU_FaultFree.csv": {}}', '{"FCU_FaultFree.csv": 3}'):
+        (folder / "simulated.json").write_text(text)
+        with pytest.raises(DataError, match=r"simulated\.json: expected a JSON object"):
+            open_lbnl(folder)
 
 
 def test_two_of_the_originals_are_byte_identical():
