@@ -7,7 +7,9 @@ from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
 from graphghha.cli.doctor import doctor
 from graphghha.cli.graph import graph
+from graphghha.cli.import_lbnl import import_lbnl
 from graphghha.cli.simulate import simulate
+from graphghha.cli.testbed import testbed
 from graphghha.errors import GraphGHHAError
 
 
@@ -28,5 +30,6 @@ def main() -> None:
     """Detect attacks on cyber-physical systems: which node, which class, how sure, since when."""
 
 
-for command in (bench, cases, doctor, graph, simulate):
+testbed.add_command(import_lbnl)
+for command in (bench, cases, doctor, graph, simulate, testbed):
     main.add_command(command)

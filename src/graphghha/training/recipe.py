@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
+from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant, load_testbed
 from graphghha.training.expectation import fit_expectation
 from graphghha.training.fit import FitConfig, Progress, fit
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
 from graphghha.training.windows import (
     LabelledWindows,
     flat_values,

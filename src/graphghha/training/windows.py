@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.evaluation.scenario import Run
 from graphghha.plants import LabelledDay, Plant, load_testbed
 from graphghha.plants.labelled import NO_EVENT
-from graphghha.evaluation.scenario import Run
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import HISTORY_ROWS, RECENT, FeatureNorm, Featurizer
 from graphghha.windows.multiscale import Summarizer
