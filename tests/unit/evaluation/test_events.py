@@ -59,6 +59,18 @@ def test_a_node_of_the_equivalence_set_is_a_hit_but_not_strictly():
     assert (found.hit_at_1, found.hit_at_1_strict, found.false_alarms_per_day) == (1.0, 0.0, 0.0)
 
 
+def test_a_target_that_is_not_ranked_at_all_is_no_hit():
+    odd = dataclasses.replace(incident(1, 0, NEAR, 120), ranking=(0, 3))
+    (outcome,) = judged(odd).outcomes
+    assert outcome.rank == outcome.strict_rank == 3
+
+
+def test_in_a_zone_of_three_nodes_an_undetected_attack_is_still_a_miss():
+    tiny = Proximity(building(2, length=3))
+    found = event_scores([judge([], [ATTACK], tiny, num_steps=DAY, step_s=STEP_S)])
+    assert (found.mean_rank, found.hit_at_3) == (3.0, 0.0)
+
+
 def test_an_alarm_on_a_recovering_node_is_not_false():
     recovering = np.zeros((DAY, 12), bool)
     recovering[200:300, 1] = True
