@@ -1,8 +1,9 @@
 """Alarms grouped into incidents: one attack, one incident, its root first. Pure: no clock, no I/O.
 
-A node that raises joins the open incident it is near to, else it opens one. An incident stays open until all its
-members have been clear for `linger` steps. Its root is its strongest node at the moment it is annunciated; from
-then on it keeps its root, and two annunciated incidents never merge: what an operator was told stays told.
+A node that raises joins the open incident it is near to in the graph and in time, else it opens one. An incident
+stays open until all its members have been clear for `linger` steps. Its root is its strongest node at the moment it
+is annunciated; from then on it keeps its root, and two annunciated incidents never merge: what an operator was told
+stays told.
 """
 
 from collections.abc import Iterable
@@ -24,11 +25,12 @@ class GroupRule:
     """`settle` steps pass between the first alarm and the annunciation: time for the root to show itself."""
 
     max_hops: int = 2  # from a node to the nearest member of the incident it joins
+    join_within: int = 240  # steps since the incident's newest member; later the same neighbourhood is news again
     linger: int = 30
     settle: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_hops", "linger", "settle"):
+        for name in ("max_hops", "join_within", "linger", "settle"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"incident.{name} {getattr(self, name)} must not be negative")
 
@@ -44,6 +46,7 @@ class Incident:
     standing: frozenset[int]  # members in alarm now
     since: int  # first step of evidence
     opened: int
+    grown: int  # step at which its newest member joined
     quiet: int  # step at which the last member cleared
     annunciated: int = NONE
     closed: int = NONE
@@ -91,10 +94,10 @@ def group(
         open_ = {n: _without(incident, cleared, step) for n, incident in open_.items()}
 
     for node in _by_strength(np.flatnonzero(events.raised), strength, alarms):
-        hosts = _hosts(node, open_.values(), near, rule)
+        hosts = _hosts(node, step, open_.values(), near, rule)
         if not hosts:
             since = int(alarms.onset[node])
-            new = Incident(number, near.zone(node), node, (node,), frozenset({node}), since, step, NONE)
+            new = Incident(number, near.zone(node), node, (node,), frozenset({node}), since, step, step, NONE)
             open_[number], number = new, number + 1
             changes.append(Change(ChangeKind.OPENED, new))
             continue
@@ -103,7 +106,7 @@ def group(
             if not other.is_annunciated and all(_takes(host, member, near) for member in other.members):
                 host = _union(host, other)
                 changes.append(Change(ChangeKind.MERGED, open_.pop(other.number)))
-        open_[host.number] = _with(host, node, alarms)
+        open_[host.number] = _with(host, node, step, alarms)
         changes.append(Change(ChangeKind.JOINED, open_[host.number]))
 
     for n, incident in list(open_.items()):
@@ -126,14 +129,18 @@ def _by_strength(nodes: NDArray[np.int64], strength: Floats, alarms: AlarmState)
     return [int(node) for node in nodes[order]]
 
 
-def _hosts(node: int, incidents: Iterable[Incident], near: Proximity, rule: GroupRule) -> list[Incident]:
-    """Open incidents within reach: annunciated ones first, then the nearest, then the oldest."""
+def _hosts(node: int, step: int, incidents: Iterable[Incident], near: Proximity, rule: GroupRule) -> list[Incident]:
+    """Open incidents within reach: annunciated ones first, then the nearest, then the oldest.
+
+    A member that comes back is always in reach of its own incident, and does not keep it growing.
+    """
     hops = near.hops_from(node, rule.max_hops)
     far = rule.max_hops + 1
     found = []
     for incident in incidents:
         distance = min(hops.get(member, far) for member in incident.members)
-        if distance < far and _takes(incident, node, near):
+        is_timely = distance == 0 or step - incident.grown <= rule.join_within
+        if distance < far and is_timely and _takes(incident, node, near):
             found.append((not incident.is_annunciated, distance, incident.number, incident))
     return [incident for *_, incident in sorted(found, key=lambda entry: entry[:3])]
 
@@ -150,14 +157,12 @@ def _without(incident: Incident, cleared: frozenset[int], step: int) -> Incident
     return replace(incident, standing=left, quiet=incident.quiet if left else step)
 
 
-def _with(incident: Incident, node: int, alarms: AlarmState) -> Incident:
-    return replace(
-        incident,
-        members=incident.members if node in incident.members else (*incident.members, node),
-        standing=incident.standing | {node},
-        since=min(incident.since, int(alarms.onset[node])),
-        quiet=NONE,
-    )
+def _with(incident: Incident, node: int, step: int, alarms: AlarmState) -> Incident:
+    incident = replace(incident, standing=incident.standing | {node}, quiet=NONE)
+    if node in incident.members:
+        return incident
+    since = min(incident.since, int(alarms.onset[node]))
+    return replace(incident, members=(*incident.members, node), since=since, grown=step)
 
 
 def _union(host: Incident, other: Incident) -> Incident:
@@ -167,6 +172,7 @@ def _union(host: Incident, other: Incident) -> Incident:
         standing=host.standing | other.standing,
         since=min(host.since, other.since),
         opened=min(host.opened, other.opened),
+        grown=max(host.grown, other.grown),
     )
 
 

@@ -4,7 +4,8 @@ Incidents come from `alarms.replay`, the logic the monitor runs. Steps are steps
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +160,17 @@ def event_scores(judgements: Sequence[Judgement]) -> EventScores:
         mean_rank=_share(o.rank for o in seen),
         days=days,
     )
+
+
+def event_scores_by(judgements: Sequence[Judgement], what: Literal["case", "family"]) -> dict[str, EventScores]:
+    """Scores of the events of each case or family; false alarms belong to none and are those of the whole."""
+    names = sorted({getattr(o.attack, what) for j in judgements for o in j.outcomes})
+    return {
+        name: event_scores(
+            [replace(j, outcomes=tuple(o for o in j.outcomes if getattr(o.attack, what) == name)) for j in judgements]
+        )
+        for name in names
+    }
 
 
 def credit_equivalents(alarmed: Bools, truth: Bools, attacks: Sequence[AttackEvent]) -> Bools:

@@ -96,11 +96,6 @@ class Summarizer:
         self._square = np.zeros((square_rows, num_points), np.int64)
         self._rows = 0
 
-    @property
-    def num_rows(self) -> int:
-        """Rows pushed so far."""
-        return self._rows
-
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Rows [r p] in time order; returns features [w p f] after each row where `wanted` [r] is true."""
         if values.shape != fresh.shape or values.shape != (len(wanted), self.num_points):

@@ -13,7 +13,11 @@ from graphghha.errors import SchemaError
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Rows start <= row < stop of one source; the source names what decides its bytes (file, seed, case, zone)."""
+    """Rows start <= row < stop of one source.
+
+    Name a source by the file or the seed and zone, not by the case: two cases simulated from one seed share weather
+    and noise, and before the attack they share every byte.
+    """
 
     source: str
     start: int

@@ -68,6 +68,26 @@ def test_a_node_that_comes_back_within_the_linger_joins_its_old_incident_quietly
     assert feed.groups.incidents[0].members == (1,)
 
 
+def test_a_second_attack_next_door_but_much_later_is_a_second_incident():
+    feed = Feed(chain(5), GroupRule(max_hops=2, join_within=4))
+    feed.step({1: 0.95})
+    for _ in range(3):
+        feed.step()
+    assert feed.step({2: 0.95}) == [("joined", 1)]
+    for _ in range(4):
+        feed.step()
+    assert feed.step({3: 0.95}) == [("opened", 2), ("annunciated", 2)]
+
+
+def test_a_chattering_member_neither_opens_an_incident_nor_keeps_its_own_growing():
+    feed = Feed(chain(5), GroupRule(max_hops=2, join_within=4))
+    feed.step({1: 0.95})
+    for _ in range(3):
+        feed.step({1: 0.0})
+        assert feed.step({1: 0.95}) == [("joined", 1)]
+    assert feed.step({2: 0.95}) == [("opened", 2), ("annunciated", 2)]
+
+
 def test_after_the_linger_it_closes_and_the_next_alarm_is_a_new_incident():
     feed = Feed(chain(5), RULE)
     feed.step({1: 0.95})

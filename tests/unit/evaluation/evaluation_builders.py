@@ -19,4 +19,13 @@ def incident(number: int, root: int, near: Proximity, step: int = NONE, ranking:
     zone = near.zone(root)
     rest = tuple(node for node in near.candidates(zone).tolist() if node not in (root, *ranking))
     order = ranking or (root,)
-    return Incident(number, zone, root, (root,), frozenset({root}), step, step, NONE, step, NONE, 0.9, (*order, *rest))
+    steps = {"since": step, "opened": step, "grown": step, "quiet": NONE, "annunciated": step}
+    return Incident(
+        number=number,
+        zone=zone,
+        root=root,
+        members=(root,),
+        standing=frozenset({root}),
+        ranking=(*order, *rest),
+        **steps,
+    )

@@ -6,7 +6,7 @@ from evaluation_builders import DAY, STEP_S, building, incident
 
 from graphghha.alarms import NONE, Proximity
 from graphghha.errors import DataError, SchemaError
-from graphghha.evaluation.events import AttackEvent, credit_equivalents, event_scores, judge
+from graphghha.evaluation.events import AttackEvent, credit_equivalents, event_scores, event_scores_by, judge
 
 NEAR = Proximity(building(3))  # rows 0-3, 4-7, 8-11
 ATTACK = AttackEvent(case="leak", targets=(1,), start=100, stop=200, observable_from=110, equivalent=(2,))
@@ -59,6 +59,18 @@ def test_a_node_of_the_equivalence_set_is_a_hit_but_not_strictly():
     assert (found.hit_at_1, found.hit_at_1_strict, found.false_alarms_per_day) == (1.0, 0.0, 0.0)
 
 
+def test_a_target_that_is_not_ranked_at_all_is_no_hit():
+    odd = dataclasses.replace(incident(1, 0, NEAR, 120), ranking=(0, 3))
+    (outcome,) = judged(odd).outcomes
+    assert outcome.rank == outcome.strict_rank == 3
+
+
+def test_in_a_zone_of_three_nodes_an_undetected_attack_is_still_a_miss():
+    tiny = Proximity(building(2, length=3))
+    found = event_scores([judge([], [ATTACK], tiny, num_steps=DAY, step_s=STEP_S)])
+    assert (found.mean_rank, found.hit_at_3) == (3.0, 0.0)
+
+
 def test_an_alarm_on_a_recovering_node_is_not_false():
     recovering = np.zeros((DAY, 12), bool)
     recovering[200:300, 1] = True
@@ -95,6 +107,14 @@ def test_two_attacks_at_once_in_two_zones_are_two_events():
     attacks = (ATTACK, dataclasses.replace(ATTACK, targets=(6,), equivalent=()))
     found = scores(incident(1, 1, NEAR, 115), incident(2, 6, NEAR, 115), attacks=attacks)
     assert (found.event_recall, found.hit_at_1_strict, found.false_alarms_per_day) == (1.0, 1.0, 0.0)
+
+
+def test_events_are_scored_by_case_and_family():
+    bias = dataclasses.replace(ATTACK, case="bias", family="sensor", targets=(6,), equivalent=())
+    judgement = judged(incident(1, 6, NEAR, 115), attacks=(dataclasses.replace(ATTACK, family="valve"), bias))
+    by_family, by_case = (event_scores_by([judgement], what) for what in ("family", "case"))
+    assert {name: found.event_recall for name, found in by_family.items()} == {"sensor": 1.0, "valve": 0.0}
+    assert {name: found.events for name, found in by_case.items()} == {"bias": 1, "leak": 1}
 
 
 def test_equivalent_alarms_are_credited_to_the_target_in_node_scores():

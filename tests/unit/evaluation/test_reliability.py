@@ -79,9 +79,9 @@ def test_small_and_unknown_probabilities_are_left_out():
     assert np.isnan(brier_score(truth[1:2], prob[1:2]))
 
 
-def test_edges_of_bins_belong_somewhere():
-    curve = reliability_curve(np.ones(2, bool), np.array([0.05, 1.0]))
-    assert (curve.counts[0], curve.counts[-1]) == (1, 1)
+def test_an_edge_belongs_to_the_bin_above_it_and_one_to_the_last():
+    edges = reliability_curve(np.ones(1, bool), np.ones(1)).edges
+    assert reliability_curve(np.ones(16, bool), edges).counts.tolist() == [1] * 14 + [2]
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,11 @@ def test_overlap_is_found_exactly_when_two_parts_share_a_row(parts):
         check_parts(parts)
 
 
+def test_a_short_span_does_not_hide_a_long_one_before_it():
+    with pytest.raises(LeakError, match="rows 0 to 100"):
+        check_parts({"train": [Span("x", 0, 100), Span("x", 10, 20)], "test": [Span("x", 50, 60)]})
+
+
 def test_a_leak_is_a_data_error():
     assert issubclass(LeakError, DataError) and LeakError.exit_code == 3
 
