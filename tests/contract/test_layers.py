@@ -7,7 +7,7 @@ from builders import loop_template, neighbors_of, random_graph
 from graphghha.errors import ConfigError
 from graphghha.graph.neighbors import NeighborRule, from_pairs
 from graphghha.nn import LAYERS, GraphGHHA, Neighbors, ScaledDotProduct, SparsifiedGAT, VanillaGAT
-from graphghha.nn.layers import make_layer
+from graphghha.nn.registry import make_layer
 
 NAMES = sorted(LAYERS)
 
@@ -42,10 +42,11 @@ def test_an_absent_node_is_as_good_as_removed(layer):
     present = torch.ones(8, dtype=torch.bool)
     present[3] = False
     H = torch.randn(8, 32)
-    poisoned = H.clone()
-    poisoned[3] = 1e6
     out = layer(H, neighbors, present)
-    torch.testing.assert_close(layer(poisoned, neighbors, present)[present], out[present])
+    for poison in (1e6, 1e20, torch.inf, torch.nan):
+        poisoned = H.clone()
+        poisoned[3] = poison
+        torch.testing.assert_close(layer(poisoned, neighbors, present)[present], out[present])
 
     rows, cols = adj[present][:, present].nonzero().T.numpy()
     smaller = Neighbors.of(from_pairs(rows, cols, 7, NeighborRule(self_loops=False)))
@@ -146,7 +147,24 @@ def test_ghha_blocks_do_not_see_each_other_locally():
 
 
 def test_an_unknown_layer_or_option_is_named():
-    with pytest.raises(ConfigError, match="graphghha | "):
+    with pytest.raises(ConfigError, match=r"graphghha \| "):
         make_layer("gat", 32, 4)
     with pytest.raises(ConfigError, match="num_bloks"):
         make_layer("ghha", 32, 4, num_bloks=3)
+
+
+def test_dropout_acts_on_both_residual_branches(layer):
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    H = torch.randn(18, 32)
+    for branch in ("W_H", "mlp"):
+        noisy = type(layer)(32, 4, dtype="fp32", dropout=0.5)
+        with torch.no_grad():
+            silent = noisy.mlp[2] if branch == "W_H" else noisy.W_H
+            for parameter in silent.parameters():
+                parameter.zero_()
+        assert not torch.equal(noisy(H, neighbors), noisy(H, neighbors)), branch
+
+
+def test_an_empty_batch_gives_an_empty_answer(layer):
+    neighbors, _ = neighbors_of(random_graph(18, 50))
+    assert layer(torch.randn(0, 18, 32), neighbors).shape == (0, 18, 32)

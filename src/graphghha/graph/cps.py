@@ -1,19 +1,21 @@
 """The graph of a cyber-physical plant: typed nodes, typed directed edges, checked once, never changed."""
 
 import hashlib
+import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import GraphError, NotFoundError
 
-E = TypeVar("E", bound=StrEnum)
-T = TypeVar("T", bound=np.generic)
+_E = TypeVar("_E", bound=StrEnum)
+_T = TypeVar("_T", bound=np.generic)
 
 
 class NodeKind(StrEnum):
@@ -58,6 +60,9 @@ class Node:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise GraphError(f"node {self.name!r}: a name must be a non-empty string")
+        for field, value in (("role", self.role or None), ("signal", self.signal), ("zone", self.zone)):
+            if value is not None and (not isinstance(value, str) or not value.strip()):
+                raise GraphError(f"node {self.name!r}: {field} {value!r} must be a non-empty string, or absent")
         object.__setattr__(self, "kind", _member(NodeKind, self.kind, f"node {self.name!r}"))
         object.__setattr__(self, "role", self.role or self.name)
 
@@ -76,7 +81,7 @@ class Edge:
         object.__setattr__(self, "kind", _member(EdgeKind, self.kind, where))
 
 
-def _member(enum: type[E], value: str, where: str) -> E:
+def _member(enum: type[_E], value: str, where: str) -> _E:
     try:
         return enum(value)
     except ValueError:
@@ -177,6 +182,18 @@ class CpsGraph:
         # cached_property writes to __dict__ and so still works
         raise AttributeError(f"a CpsGraph never changes; build a new one instead of setting {name!r}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a CpsGraph never changes; {name!r} stays")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (type(self), {name: getattr(self, name) for name in CpsGraph.__annotations__})
+
     @property
     def num_nodes(self) -> int:
         return len(self.names)
@@ -262,12 +279,15 @@ class CpsGraph:
 
         order = np.concatenate([np.flatnonzero(is_shared), np.tile(own, num_zones)])
         zone_of = [None] * num_shared + [zone for zone in zone_names for _ in own]
+        names = tuple(
+            self.names[i] if zone is None else f"{zone}/{self.names[i]}" for i, zone in zip(order, zone_of, strict=True)
+        )
+        if len(set(names)) < len(names):
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            raise GraphError(f"node {twice!r}: the name appears twice; give zones and shared nodes other names")
         graph = object.__new__(type(self))
         graph._fill(
-            names=tuple(
-                self.names[i] if zone is None else f"{zone}/{self.names[i]}"
-                for i, zone in zip(order, zone_of, strict=True)
-            ),
+            names=names,
             roles=tuple(self.roles[i] for i in order),
             zones=tuple(zone_of),
             signals=tuple(self.signals[i] for i in order),
@@ -280,18 +300,26 @@ class CpsGraph:
 
 
 def _zone_names(zones: int | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(zones, int):
+    if isinstance(zones, SupportsIndex):
+        zones = operator.index(zones)
         if zones < 1:
             raise GraphError(f"{zones} zones: ask for at least one")
         digits = max(2, len(str(zones)))
         return tuple(f"zone-{z:0{digits}d}" for z in range(1, zones + 1))
-    names = tuple(zones)
-    if not names or len(set(names)) < len(names):
-        raise GraphError(f"zones {list(names)}: give at least one name, each of them once")
+    names = (zones,) if isinstance(zones, str) else tuple(zones)
+    if not names or len(set(names)) < len(names) or not all(isinstance(n, str) and n.strip() for n in names):
+        raise GraphError(f"zones {list(names)}: give at least one name, each of them once and none of them empty")
     return names
 
 
-def _frozen(array: NDArray[T]) -> NDArray[T]:
+def _restored(cls: type[CpsGraph], columns: dict[str, Any]) -> CpsGraph:
+    """A pickled graph, read-only again."""
+    graph = object.__new__(cls)
+    graph._fill(**columns)
+    return graph
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array

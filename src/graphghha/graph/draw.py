@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import ConfigError, EngineError
+from graphghha.errors import ConfigError, DataError, EngineError
 from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, CpsGraph, EdgeKind, NodeKind
 
 # Colours that stay apart in the common forms of colour blindness (Okabe and Ito).
@@ -44,7 +44,10 @@ def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
     axes.set_ylim(place[:, 1].min() - 1, place[:, 1].max() + 1)
     with mpl.rc_context({"svg.hashsalt": "graphghha", "svg.fonttype": "none"}):
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
-        figure.savefig(path, dpi=130, metadata=metadata)
+        try:
+            figure.savefig(path, dpi=130, metadata=metadata)
+        except OSError as exc:
+            raise DataError(f"{path}: cannot be written: {exc.strerror}") from exc
 
 
 def _layout(graph: CpsGraph) -> NDArray[np.float64]:
@@ -85,7 +88,7 @@ def _draw_nodes(axes: Any, graph: CpsGraph, place: NDArray[np.float64]) -> None:
             )
         )
         label = node.name if node.signal else f"{node.name} (no signal)"
-        axes.text(x, y, label, ha="center", va="center", fontsize=8.5, zorder=4)
+        axes.text(x, y, label, ha="center", va="center", fontsize=8.5, zorder=4, parse_math=False)
 
 
 def _draw_edges(axes: Any, graph: CpsGraph, place: NDArray[np.float64]) -> None:

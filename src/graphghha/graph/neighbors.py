@@ -29,7 +29,7 @@ class NeighborRule:
 
     Policies, when the cap binds:
     - `first`: the lowest node indices (Alg. 1). Which neighbours survive then depends on the numbering.
-    - `specific`: the node itself, then neighbours with the fewest neighbours of their own. A hub that touches
+    - `specific`: the node itself, then neighbours that touch the fewest others, whichever way. A hub that touches
       everybody says little about anyone in particular, and the global branch carries it anyway.
     """
 
@@ -47,8 +47,8 @@ class NeighborRule:
             if value not in known:
                 raise ConfigError(f"neighbours: unknown {name} {value!r}; use {' | '.join(known)}")
         for name, cap in (("max_neighbors", self.max_neighbors), ("neighbor_divisor", self.neighbor_divisor)):
-            if cap is not None and cap < 1:
-                raise ConfigError(f"neighbours: {name} = {cap} must be at least 1, or absent for no cap")
+            if cap is not None and not (isinstance(cap, int) and cap >= 1):
+                raise ConfigError(f"neighbours: {name} = {cap} must be a whole number from 1, or absent for no cap")
         if self.max_neighbors is not None and self.neighbor_divisor is not None:
             raise ConfigError("neighbours: give max_neighbors or neighbor_divisor, not both")
 
@@ -61,7 +61,7 @@ class NeighborRule:
 PAPER_RULE = NeighborRule(direction="out", self_loops=False, neighbor_divisor=8, policy="first")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighborhood:
     """CSR rows: node i attends to `idx[ptr[i]:ptr[i + 1]]`, ascending."""
 
@@ -116,6 +116,7 @@ def neighborhood(graph: CpsGraph, rule: NeighborRule = NeighborRule()) -> Neighb
 
 def from_pairs(rows: Ints, cols: Ints, num_nodes: int, rule: NeighborRule) -> Neighborhood:
     """Cap and sort raw "row attends to col" pairs. Doubles collapse; the direction of `rule` is not used."""
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if len(rows) and not (min(rows.min(), cols.min()) >= 0 and max(rows.max(), cols.max()) < num_nodes):
         raise GraphError(f"an edge points outside the {num_nodes} nodes: use indices 0 to {num_nodes - 1}")
     if rule.self_loops:
@@ -137,7 +138,7 @@ def _first(rows: Ints, cols: Ints, num_nodes: int) -> Ints:
 
 
 def _specific(rows: Ints, cols: Ints, num_nodes: int) -> Ints:
-    degree = np.bincount(rows, minlength=num_nodes)
+    degree = np.bincount(rows, minlength=num_nodes) + np.bincount(cols, minlength=num_nodes)
     order = np.lexsort((cols, degree[cols], rows != cols, rows))
     rank = np.empty_like(rows)
     rank[order] = _rank(rows[order], num_nodes)

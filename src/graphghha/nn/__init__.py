@@ -1,11 +1,12 @@
 """The layer, its rivals, and the Attack Detection Unit. Needs torch; the paper's symbols live here."""
 
 try:
+    import jaxtyping  # noqa: F401
     import torch  # noqa: F401
 except ImportError as exc:
     from graphghha.errors import EngineError
 
-    raise EngineError("torch is not installed; run: pip install 'graphghha[torch]'") from exc
+    raise EngineError(f"{exc.name} is not installed; run: pip install 'graphghha[torch]'") from exc
 
 from graphghha.nn.adu import ADU, AduConfig
 from graphghha.nn.checkpoint import load_adu, save_adu
@@ -15,9 +16,9 @@ from graphghha.nn.gat import QuantizedGAT, SparsifiedGAT, VanillaGAT
 from graphghha.nn.ghha import GHHA
 from graphghha.nn.graph_ghha import GraphGHHA
 from graphghha.nn.inputs import GraphTensors
-from graphghha.nn.layers import LAYERS
-from graphghha.nn.neighbors import Neighbors
+from graphghha.nn.padded import Neighbors
 from graphghha.nn.reference import reference_layer
+from graphghha.nn.registry import LAYERS
 from graphghha.nn.sdpa import ScaledDotProduct
 
 __all__ = [

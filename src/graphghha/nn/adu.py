@@ -4,23 +4,27 @@ b windows in a batch, s nodes, f features per node, k width, c classes.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
 from graphghha.graph import CpsGraph, NeighborRule, NodeKind
+from graphghha.graph.neighbors import Direction
 from graphghha.nn.block import AttentionBlock
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.nn.explain import AttendedEdge, Explanation, relation
 from graphghha.nn.inputs import GraphTensors, graph_tensors
-from graphghha.nn.layers import layer_type, make_layer
+from graphghha.nn.registry import layer_type, make_layer
 from graphghha.vocabulary import BINARY_CLASSES, CLASSES, UNKNOWN
 
 Head = Literal["classes", "binary"]
+
+# Features are scaled, of order one. What lies beyond is a liar or a fault, and must stay a number in every layer.
+FEATURE_LIMIT: dict[DtypeName, float] = {"fp32": 1e4, "bf16": 1e4, "fp16": 1e2}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +39,7 @@ class AduConfig:
     mlp_ratio: float = 2.0
     dropout: float = 0.0
     head: Head = "classes"
-    dtype: DtypeName | None = None  # the layer's own default
+    dtype: DtypeName = "fp32"
     neighbors: NeighborRule = NeighborRule(max_neighbors=16)
     options: Mapping[str, Any] = field(default_factory=dict)  # of the layer: global_norm, num_blocks, masked
 
@@ -44,13 +48,10 @@ class AduConfig:
             raise ConfigError(f"ADU: in_features {self.in_features} and layers {self.layers} must be at least 1")
         if self.head not in ("classes", "binary"):
             raise ConfigError(f"ADU: unknown head {self.head!r}; use classes | binary")
-        object.__setattr__(self, "dtype", self.dtype or layer_type(self.layer).default_dtype)
-        torch_dtype(self.precision)
-
-    @property
-    def precision(self) -> DtypeName:
-        assert self.dtype is not None
-        return self.dtype
+        if not isinstance(self.neighbors, NeighborRule):
+            raise ConfigError(f"ADU: neighbors must be a NeighborRule, found {self.neighbors!r}")
+        layer_type(self.layer)
+        torch_dtype(self.dtype)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -83,17 +84,39 @@ class ADU(nn.Module):
         width: int = 64,
         *,
         in_features: int = 1,
-        config: AduConfig | None = None,
+        dtype: DtypeName | None = None,
+        neighbors: NeighborRule | Direction | None = None,
         **settings: Any,
     ) -> None:
+        """`dtype` and `neighbors` default to the layer's own; a direction alone keeps the rest of that rule."""
+        kind = layer_type(layer)
+        rule = kind.default_neighbors if neighbors is None else neighbors
+        if isinstance(rule, str):
+            rule = replace(kind.default_neighbors, direction=rule)
+        try:
+            config = AduConfig(
+                in_features=in_features,
+                layer=layer,
+                layers=layers,
+                heads=heads,
+                width=width,
+                dtype=dtype or kind.default_dtype,
+                neighbors=rule,
+                **settings,
+            )
+        except TypeError as exc:
+            raise ConfigError(f"ADU: {exc}") from exc
+        self._build(template, config)
+
+    @classmethod
+    def from_config(cls, template: CpsGraph, config: AduConfig) -> "ADU":
+        """The ADU that a stored configuration describes."""
+        adu = cls.__new__(cls)
+        adu._build(template, config)
+        return adu
+
+    def _build(self, template: CpsGraph, config: AduConfig) -> None:
         super().__init__()
-        if config is None:
-            try:
-                config = AduConfig(
-                    in_features=in_features, layer=layer, layers=layers, heads=heads, width=width, **settings
-                )
-            except TypeError as exc:
-                raise ConfigError(f"ADU: {exc}") from exc
         self.config, self.template = config, template
         self.role_names = tuple(sorted(set(template.roles)))
         self.kind_projection = nn.ModuleList(nn.Linear(config.in_features, config.width, bias=False) for _ in NodeKind)
@@ -111,7 +134,7 @@ class ADU(nn.Module):
             for _ in range(config.layers)
         )
         self.classifier = nn.Linear(config.width, len(config.classes))
-        self.to(torch_dtype(config.precision))
+        self.to(torch_dtype(config.dtype))
 
     def tensors(self, graph: CpsGraph | GraphTensors) -> GraphTensors:
         """A graph in the form the layers read, cached by content."""
@@ -127,6 +150,9 @@ class ADU(nn.Module):
     ) -> Float[Tensor, "*b s c"]:
         """Class probabilities, fp32. Where `mask` is False the node is absent and its row is NaN: unknown."""
         probs = self.logits(x, graph, mask).softmax(dim=-1)
+        known = probs if mask is None else torch.where(mask[..., None], probs, 0.0)
+        if not torch.compiler.is_compiling() and not known.isfinite().all():
+            raise EngineError("scores are not finite: the weights or features lie far outside what the model can take")
         return probs if mask is None else torch.where(mask[..., None], probs, torch.nan)
 
     def logits(
@@ -157,10 +183,11 @@ class ADU(nn.Module):
                 f"features of node {int(wrong.int().argmax())} hold NaN or Inf; mask nodes that have no fresh data"
             )
         dtype = self.role_embedding.weight.dtype
-        kinds = tensors.kinds.to(dtype)
+        limit = FEATURE_LIMIT[self.config.dtype]
+        x, kinds = x.clamp(-limit, limit).to(dtype), tensors.kinds.to(dtype)
         H = self.role_embedding(tensors.roles).expand(*x.shape[:-1], -1)
         for kind, project in enumerate(self.kind_projection):
-            H = H + project(x.to(dtype)) * kinds[:, kind, None]
+            H = H + project(x) * kinds[:, kind, None]
         return H, node_mask
 
     def _check_shapes(self, x: Tensor, tensors: GraphTensors, mask: Tensor | None) -> None:
@@ -171,9 +198,9 @@ class ADU(nn.Module):
                 f"features must be [.., {tensors.num_nodes} nodes, {self.config.in_features} features], "
                 f"found {list(x.shape)}"
             )
-        if mask is not None and (mask.dtype != torch.bool or mask.shape[-1] != tensors.num_nodes):
+        if mask is not None and (mask.dtype != torch.bool or not _spreads_to(mask, x.shape[:-1])):
             raise SchemaError(
-                f"the mask must be bool [.., {tensors.num_nodes} nodes], found {mask.dtype} {list(mask.shape)}"
+                f"the mask must be bool and fit {list(x.shape[:-1])}, found {mask.dtype} {list(mask.shape)}"
             )
 
     @staticmethod
@@ -196,11 +223,14 @@ class ADU(nn.Module):
         *,
         top: int = 5,
     ) -> Explanation:
-        """The gates of one node in one window, and its strongest incoming edges."""
+        """The gates of one node in one window, and its strongest incoming edges; none for an absent node."""
         if x.ndim != 2:
             raise SchemaError(f"explain takes one window [nodes, features], found {list(x.shape)}")
         i, tensors = graph.index(node), self.tensors(graph)
         H, node_mask = self.embed(x, tensors, mask)
+        if node_mask is not None:
+            H = torch.where(node_mask[..., None], H, 0.0)
+        is_present = node_mask is None or bool(node_mask[i])
         weights = torch.zeros(graph.num_nodes, device=H.device)
         gates = []
         for layer in self.layers:
@@ -210,11 +240,21 @@ class ADU(nn.Module):
             weights.index_add_(0, layer.columns(tensors.neighbors)[i], alpha / len(self.layers))
             if attended.gates is not None:
                 gates.append(attended.gates[i].tolist())
-            H = layer.finish(H, attended, node_mask)
-        strongest = [j for j in weights.argsort(descending=True)[:top].tolist() if weights[j] > 0]
+            H = layer.finish(H, attended, node_mask, use_dropout=False)
+        strongest = [j for j in weights.argsort(descending=True)[:top].tolist() if is_present and weights[j] > 0]
         return Explanation(
             node=node,
             global_gates=tuple(C1 for C1, _ in gates),
             local_gates=tuple(C2 for _, C2 in gates),
             edges=tuple(AttendedEdge(graph.names[j], float(weights[j]), relation(graph, j, i)) for j in strongest),
         )
+
+
+def _spreads_to(mask: Tensor, shape: torch.Size) -> bool:
+    """Whether a mask [*#b s] broadcasts to the leading shape of the features."""
+    if torch.compiler.is_compiling():
+        return True
+    try:
+        return bool(torch.broadcast_shapes(mask.shape, shape) == shape)
+    except RuntimeError:
+        return False

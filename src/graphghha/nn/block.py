@@ -6,12 +6,14 @@ b windows in a batch, s nodes, k width, p heads, d padded neighbours (or s, in d
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from graphghha.errors import ConfigError
+from graphghha.graph import NeighborRule
 from graphghha.nn.dtype import DtypeName, LayerNorm32, torch_dtype
-from graphghha.nn.neighbors import Neighbors
+from graphghha.nn.padded import Neighbors
 
 
 class Attended(NamedTuple):
@@ -26,6 +28,7 @@ class AttentionBlock(nn.Module, ABC):
     """H_att = mix(H) W_H + H;  H' = MLP(LN(H_att)) + H_att   (Alg. 1 l. 20-21)."""
 
     default_dtype: ClassVar[DtypeName] = "fp32"
+    default_neighbors: ClassVar[NeighborRule] = NeighborRule(max_neighbors=16)
 
     def __init__(
         self,
@@ -37,8 +40,12 @@ class AttentionBlock(nn.Module, ABC):
         dtype: DtypeName | None = None,
     ) -> None:
         super().__init__()
-        if width < 1 or heads < 1 or width % heads:
+        if not _is_count(width) or not _is_count(heads) or width % heads:
             raise ConfigError(f"{type(self).__name__}: width {width} must be a positive multiple of heads {heads}")
+        if not mlp_ratio > 0 or not 0 <= dropout < 1:
+            raise ConfigError(
+                f"{type(self).__name__}: mlp_ratio {mlp_ratio} must be positive, dropout {dropout} in [0, 1)"
+            )
         self.width, self.heads = width, heads
         hidden = max(1, round(mlp_ratio * width))
         self.W_H = nn.Linear(width, width, bias=False)
@@ -68,16 +75,28 @@ class AttentionBlock(nn.Module, ABC):
         neighbors: Neighbors,
         node_mask: Bool[Tensor, "*b s"] | None = None,
     ) -> Float[Tensor, "*b s k"]:
+        if node_mask is not None:
+            H = torch.where(node_mask[..., None], H, 0.0)  # nothing an absent node holds is ever read
         return self.finish(H, self.attend(H, neighbors, node_mask), node_mask)
 
     def finish(
-        self, H: Float[Tensor, "*b s k"], attended: Attended, node_mask: Bool[Tensor, "*b s"] | None
+        self,
+        H: Float[Tensor, "*b s k"],
+        attended: Attended,
+        node_mask: Bool[Tensor, "*b s"] | None,
+        *,
+        use_dropout: bool = True,
     ) -> Float[Tensor, "*b s k"]:
         """From H_cat to the layer's output; an absent node attends to nothing."""
+        dropout = self.dropout if use_dropout else nn.Identity()
         H_cat = attended.H_cat if node_mask is None else attended.H_cat * node_mask[..., None]
-        H_att: Tensor = self.dropout(self.W_H(H_cat)) + H
-        out: Tensor = self.dropout(self.mlp(self.norm(H_att))) + H_att
+        H_att: Tensor = dropout(self.W_H(H_cat)) + H
+        out: Tensor = dropout(self.mlp(self.norm(H_att))) + H_att
         return out
 
     def extra_repr(self) -> str:
         return f"width={self.width}, heads={self.heads}"
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 1

@@ -9,6 +9,7 @@ from safetensors.torch import load_file, save_file
 from graphghha.errors import CheckpointError, ConfigError, DataError, GraphError
 from graphghha.graph import read_graph, write_graph
 from graphghha.nn.adu import ADU, AduConfig
+from graphghha.nn.dtype import torch_dtype
 
 
 def save_adu(adu: ADU, directory: Path) -> None:
@@ -16,7 +17,9 @@ def save_adu(adu: ADU, directory: Path) -> None:
     config = {"config": adu.config.to_dict(), "template_hash": adu.template.content_hash}
     (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     write_graph(adu.template, directory / "template.json")
-    save_file(adu.state_dict(), directory / "model.safetensors")
+    # in the precision the config names, even if the module was cast by hand since
+    dtype = torch_dtype(adu.config.dtype)
+    save_file({name: tensor.to(dtype) for name, tensor in adu.state_dict().items()}, directory / "model.safetensors")
 
 
 def load_adu(directory: Path) -> ADU:
@@ -26,7 +29,7 @@ def load_adu(directory: Path) -> ADU:
         template = read_graph(directory / "template.json")
         if saved["template_hash"] != template.content_hash:
             raise CheckpointError(f"{directory}: template.json is not the template these weights were made for")
-        adu = ADU(template, config=AduConfig.from_dict(saved["config"]))
+        adu = ADU.from_config(template, AduConfig.from_dict(saved["config"]))
         state = load_file(directory / "model.safetensors")
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
         kind = "" if isinstance(exc, ConfigError | DataError | GraphError) else f"{type(exc).__name__}: "
@@ -35,7 +38,7 @@ def load_adu(directory: Path) -> ADU:
         adu.load_state_dict(state)
     except RuntimeError as exc:
         raise CheckpointError(f"{directory}: weights do not fit config.json: {exc}") from exc
-    broken = [name for name, tensor in state.items() if not tensor.isfinite().all()]
+    broken = [name for name, tensor in adu.state_dict().items() if not tensor.isfinite().all()]
     if broken:
         raise CheckpointError(f"{directory}: weights are not finite: {', '.join(broken[:3])}")
     return adu.eval()

@@ -1,6 +1,6 @@
 """GraphGHHAConv: GraphGHHA with the call forms of PyG's GATConv, in plain torch.
 
-n nodes of all graphs in the call, e edges, g graphs, m nodes of the largest graph, p heads, w sub-head width.
+n nodes of all graphs in the call, e edges, p heads, w sub-head width.
 """
 
 import math
@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
-from graphghha.graph.neighbors import Policy
+from graphghha.graph.neighbors import NeighborRule, Policy
 from graphghha.nn.edges import add_loops, cap_edges, edge_softmax, remove_loops
-from graphghha.nn.ops import GlobalNorm, global_mix, split_heads, wide
+from graphghha.nn.ops import GlobalNorm, bounded, check_global_norm, feature_maps, global_mix, split_heads, wide
 
 
 class GraphGHHAConv(nn.Module):
@@ -20,8 +20,8 @@ class GraphGHHAConv(nn.Module):
 
     Edges point from source to target and a node attends to the sources of its in-edges, as in PyG. In a
     **mini-batch of graphs pass `batch`**: the global branch sees every node it is given, and without `batch`
-    it would mix the graphs. `negative_slope` is accepted and unused. `max_neighbors` caps the in-edges of a
-    node, the survivors chosen by `policy` (`specific`: rare sources first; `first`: lowest index).
+    it would mix the graphs. `negative_slope` is accepted and unused; `edge_attr` counts when `edge_dim` is set.
+    `max_neighbors` caps the in-edges of a node, the survivors chosen by `policy` (graph.neighbors.NeighborRule).
 
     Shapes: x [n F] or [B n F] on one static graph; out [.. n heads*out] or [.. n out] without `concat`.
     """
@@ -48,11 +48,11 @@ class GraphGHHAConv(nn.Module):
                 f"GraphGHHAConv: in_channels {in_channels!r}, out_channels {out_channels}, heads {heads} must be "
                 "positive integers (bipartite and lazy inputs are not supported)"
             )
-        if max_neighbors is not None and max_neighbors < 1:
-            raise ConfigError(f"GraphGHHAConv: max_neighbors {max_neighbors} must be at least 1, or None")
+        check_global_norm(global_norm)
+        rule = NeighborRule(max_neighbors=max_neighbors, policy=policy)  # checks both
         self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
-        self.add_self_loops, self.edge_dim, self.max_neighbors = add_self_loops, edge_dim, max_neighbors
-        self.policy, self.global_norm = policy, global_norm
+        self.add_self_loops, self.edge_dim, self.global_norm = add_self_loops, edge_dim, global_norm
+        self.max_neighbors, self.policy = rule.max_neighbors, rule.policy
         width = 2 * heads * -(-out_channels // 2)  # k: both halves of every head are ceil(out / 2) wide
         self.W_QKV = nn.Linear(in_channels, 3 * width, bias=False)  # rows Q, K, V, each [global | local]
         self.W_C = nn.Linear(in_channels, 2, bias=False)
@@ -73,27 +73,31 @@ class GraphGHHAConv(nn.Module):
         self,
         x: Float[Tensor, "*b n f"],
         edge_index: Int[Tensor, "2 e"],
-        edge_attr: Float[Tensor, "e a"] | None = None,
+        edge_attr: Float[Tensor, "e ..."] | None = None,
         *,
         batch: Int[Tensor, " n"] | None = None,
         return_attention_weights: bool | None = None,
     ) -> Float[Tensor, "*b n out"] | tuple[Float[Tensor, "*b n out"], tuple[Tensor, Tensor]]:
         """With `return_attention_weights`: (out, (edge_index as attended over, alpha [.. e heads]))."""
+        if self.edge_dim is None:
+            edge_attr = None
+        elif edge_attr is not None and edge_attr.ndim == 1:
+            edge_attr = edge_attr[:, None]
         self._check(x, edge_index, edge_attr, batch)
         num_nodes = x.shape[-2]
         edge_index, edge_attr = self._attended_edges(edge_index, edge_attr, num_nodes)
 
-        six = self.W_QKV(x).chunk(6, dim=-1)
+        six = bounded(self.W_QKV(x)).chunk(6, dim=-1)
         Q1, Q2, K1, K2, V1, V2 = (split_heads(X, self.heads) for X in six)  # [.. n p w]
         H1 = self._global(Q1, K1, V1, batch)
 
         source, target = edge_index
-        S2 = (Q2[..., target, :, :] * K2[..., source, :, :]).sum(dim=-1) / math.sqrt(Q2.shape[-1])  # [.. e p]
+        pairs = wide(Q2).index_select(-3, target) * K2.index_select(-3, source)  # [.. e p w]
+        S2 = pairs.sum(dim=-1) / math.sqrt(Q2.shape[-1])
         if self.W_E is not None and edge_attr is not None:
             S2 = S2 + self.W_E(edge_attr)
-        alpha = edge_softmax(S2, target, num_nodes)
-        messages = self.dropout(alpha)[..., None] * V2[..., source, :, :]
-        H2 = torch.zeros_like(V2).index_add(-3, target, messages)
+        alpha = self.dropout(edge_softmax(S2, target, num_nodes).to(x.dtype))  # [.. e p]
+        H2 = torch.zeros_like(V2).index_add(-3, target, alpha[..., None] * V2.index_select(-3, source))
 
         C1, C2 = wide(self.W_C(x)).sigmoid().to(x.dtype).split(1, dim=-1)
         out = self.W_H(torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1))
@@ -111,26 +115,17 @@ class GraphGHHAConv(nn.Module):
         return edge_index, edge_attr
 
     def _global(self, Q1: Tensor, K1: Tensor, V1: Tensor, batch: Tensor | None) -> Float[Tensor, "*b n p w"]:
-        """The global branch, each graph by itself: graphs are laid side by side as [.. g m], padded and masked."""
-        if batch is None or batch.numel() == 0:
+        """The global branch, each graph by itself: one state per graph, gathered by the nodes' graph ids."""
+        if batch is None:
             return global_mix(Q1, K1, V1, self.global_norm, None)
-        sizes = torch.bincount(batch)  # [g]
-        order = batch.argsort(stable=True)
-        starts = sizes.cumsum(0) - sizes
-        slot = torch.empty_like(batch)
-        slot[order] = torch.arange(len(batch), device=batch.device) - starts[batch[order]]
-        shape = (len(sizes), int(sizes.max()))
-        present = torch.zeros(shape, dtype=torch.bool, device=batch.device)
-        present[batch, slot] = True
-
-        def apart(X: Float[Tensor, "*b n p w"]) -> Float[Tensor, "*b g m p w"]:
-            side_by_side = X.new_zeros(*X.shape[:-3], *shape, *X.shape[-2:])
-            side_by_side[..., batch, slot, :, :] = X
-            return side_by_side
-
-        seen = present.expand(*Q1.shape[:-3], *shape)
-        mixed = global_mix(apart(Q1), apart(K1), apart(V1), self.global_norm, seen)
-        return mixed[..., batch, slot, :, :]
+        _, graph = batch.unique(return_inverse=True)  # ids may have gaps and need no order
+        sizes = torch.bincount(graph)
+        # the share of a node depends on its graph's size, so every node is a graph of one here: [.. n 1 p w]
+        Q1, K1, V1 = (X.unsqueeze(-3) for X in (Q1, K1, V1))
+        phi_Q, phi_K, V1 = (X.squeeze(-3) for X in feature_maps(Q1, K1, V1, self.global_norm, sizes[graph]))
+        terms = phi_K[..., :, None] * V1[..., None, :]  # [.. n p w v]
+        states = terms.new_zeros(*terms.shape[:-4], len(sizes), *terms.shape[-3:]).index_add(-4, graph, terms)
+        return torch.einsum("...npw,...npwv->...npv", phi_Q, states.index_select(-4, graph))
 
     def _check(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None, batch: Tensor | None) -> None:
         if not isinstance(x, Tensor) or x.ndim not in (2, 3) or x.shape[-1] != self.in_channels:
@@ -140,8 +135,6 @@ class GraphGHHAConv(nn.Module):
             raise SchemaError(f"x must be floating point, found {x.dtype}; call x.float()")
         if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.long:
             raise SchemaError(f"edge_index must be int64 [2, E], found {edge_index.dtype} {list(edge_index.shape)}")
-        if (edge_attr is None) != (self.edge_dim is None):
-            raise SchemaError(f"edge_dim is {self.edge_dim} but edge_attr is {'' if edge_attr is None else 'not '}None")
         if edge_attr is not None and edge_attr.shape != (edge_index.shape[1], self.edge_dim):
             raise SchemaError(
                 f"edge_attr must be [{edge_index.shape[1]}, {self.edge_dim}], found {list(edge_attr.shape)}"

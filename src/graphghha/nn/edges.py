@@ -36,7 +36,7 @@ def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: 
     source, target = edge_index
     order = source.argsort(stable=True)
     if policy == "specific":
-        degree = torch.bincount(source, minlength=num_nodes)
+        degree = torch.bincount(edge_index.flatten(), minlength=num_nodes)
         rarity = torch.where(source == target, -1, degree[source])
         order = order[rarity[order].argsort(stable=True)]
     order = order[target[order].argsort(stable=True)]

@@ -8,9 +8,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from graphghha.graph import NeighborRule
 from graphghha.nn.block import Attended, AttentionBlock
-from graphghha.nn.neighbors import Neighbors, every_node
 from graphghha.nn.ops import masked_softmax, split_heads
+from graphghha.nn.padded import Neighbors, every_node
 
 NEGATIVE_SLOPE = 0.2
 
@@ -33,6 +34,8 @@ class GraphAttention(AttentionBlock):
 
 class VanillaGAT(GraphAttention):
     """Dense and masked, as the paper measured it: every pair is scored, then the non-edges are dropped."""
+
+    default_neighbors = NeighborRule()
 
     def columns(self, neighbors: Neighbors) -> Int[Tensor, "s s"]:
         return every_node(neighbors)

@@ -14,8 +14,8 @@ from torch.nn import functional as F  # noqa: N812
 from graphghha.errors import ConfigError
 from graphghha.nn.block import Attended
 from graphghha.nn.graph_ghha import GatedHybridBlock
-from graphghha.nn.neighbors import Neighbors
 from graphghha.nn.ops import global_mix, masked_softmax
+from graphghha.nn.padded import Neighbors
 
 
 class GHHA(GatedHybridBlock):
@@ -45,19 +45,20 @@ class GHHA(GatedHybridBlock):
 
         s = H.shape[-2]
         size = -(-s // self.num_blocks)  # m
-        padding = size * -(-s // size) - s
+        blocks = -(-s // size)  # n
+        padding = blocks * size - s
 
         def f(X: Float[Tensor, "*b s p w"]) -> Float[Tensor, "*b n m p w"]:
             padded = F.pad(X, (0, 0, 0, 0, 0, padding))
-            return padded.reshape(*X.shape[:-3], -1, size, *X.shape[-2:])
+            return padded.reshape(*X.shape[:-3], blocks, size, *X.shape[-2:])
 
         present = torch.ones(H.shape[:-1], dtype=torch.bool, device=H.device) if node_mask is None else node_mask
-        seen = F.pad(present, (0, padding)).reshape(*H.shape[:-2], -1, 1, 1, size)  # [*b n 1 1 m]
+        seen = F.pad(present, (0, padding)).reshape(*H.shape[:-2], blocks, 1, 1, size)  # [*b n 1 1 m]
         S2 = torch.einsum("...ipw,...jpw->...ipj", f(Q2), f(K2)) / math.sqrt(Q2.shape[-1])  # [*b n m p m]
         A2 = masked_softmax(S2, seen)
-        blocks = torch.einsum("...ipj,...jpw->...ipw", A2, f(V2))
+        mixed = torch.einsum("...ipj,...jpw->...ipw", A2, f(V2))
 
         def g(X: Float[Tensor, "*b n m p x"]) -> Float[Tensor, "*b s p x"]:
             return X.flatten(-4, -3)[..., :s, :, :]
 
-        return self.fuse(H, H1, g(blocks), g(A2))
+        return self.fuse(H, H1, g(mixed), g(A2))

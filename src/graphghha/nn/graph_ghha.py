@@ -12,17 +12,24 @@ from torch import Tensor, nn
 
 from graphghha.errors import ConfigError
 from graphghha.nn.block import Attended, AttentionBlock
-from graphghha.nn.neighbors import Neighbors
-from graphghha.nn.ops import GlobalNorm, global_mix, masked_softmax, split_heads, wide
+from graphghha.nn.ops import (
+    GlobalNorm,
+    bounded,
+    check_global_norm,
+    global_mix,
+    masked_softmax,
+    split_heads,
+    wide,
+)
+from graphghha.nn.padded import Neighbors
 
 
 class GatedHybridBlock(AttentionBlock):
     """Global linear branch, some local softmax branch, and a node-wise gate between them."""
 
     def __init__(self, width: int, heads: int = 1, *, global_norm: GlobalNorm = "rms", **block: Any) -> None:
-        if global_norm not in ("rms", "raw"):
-            raise ConfigError(f"unknown global_norm {global_norm!r}; use rms | raw")
-        if width % (2 * heads):
+        check_global_norm(global_norm)
+        if heads >= 1 and width % (2 * heads):
             raise ConfigError(
                 f"{type(self).__name__}: width {width} must be a multiple of 2 x heads = {2 * heads}: "
                 "every head has a global and a local half"
@@ -38,7 +45,7 @@ class GatedHybridBlock(AttentionBlock):
         self, H: Float[Tensor, "*b s k"]
     ) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
         """(Q1, K1, V1), (Q2, K2, V2), each [*b s p w]   (Alg. 1 l. 1-4)."""
-        six = self.W_QKV(H).chunk(6, dim=-1)
+        six = bounded(self.W_QKV(H)).chunk(6, dim=-1)
         Q1, Q2, K1, K2, V1, V2 = (split_heads(X, self.heads) for X in six)
         return (Q1, K1, V1), (Q2, K2, V2)
 
@@ -68,7 +75,9 @@ class GraphGHHA(GatedHybridBlock):
         H1 = global_mix(Q1, K1, V1, self.global_norm, node_mask)  # [*b s p w]  l. 5
 
         # products and sums by hand: a batched product of rows this short spends its time on overhead
-        S2 = (Q2[..., None, :, :] * neighbors.gather(K2)).sum(dim=-1) / math.sqrt(Q2.shape[-1])  # [*b s d p]  l. 11
-        A2 = masked_softmax(S2.mT, neighbors.visible(node_mask)[..., None, :])  # [*b s p d]  l. 15
+        S2 = (wide(Q2)[..., None, :, :] * neighbors.gather(K2)).sum(dim=-1) / math.sqrt(
+            Q2.shape[-1]
+        )  # [*b s d p]  l. 11
+        A2 = masked_softmax(S2.mT, neighbors.visible(node_mask)[..., None, :]).to(H.dtype)  # [*b s p d]  l. 15
         H2 = (A2.mT[..., None] * neighbors.gather(V2)).sum(dim=-3)  # [*b s p w]  l. 16
         return self.fuse(H, H1, H2, A2)

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph, NeighborRule, NodeKind, neighborhood
-from graphghha.nn.neighbors import Neighbors
+from graphghha.nn.padded import Neighbors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphTensors:
     """One static graph, ready for a model: build it once, score it many times."""
 
@@ -45,8 +45,9 @@ def graph_tensors(graph: CpsGraph, roles: tuple[str, ...], rule: NeighborRule, d
         )
     measured = np.array([signal is not None for signal in graph.signals])
     kinds = np.eye(len(NodeKind), dtype=np.float32)[graph.kinds] * measured[:, None]
-    return GraphTensors(
-        Neighbors.of(neighborhood(graph, rule), device),
-        torch.as_tensor(kinds, device=device),
-        torch.tensor([row[role] for role in graph.roles], device=device),
-    )
+    with torch.inference_mode(False):  # they are kept, and training may come after scoring
+        return GraphTensors(
+            Neighbors.of(neighborhood(graph, rule), device),
+            torch.as_tensor(kinds, device=device),
+            torch.tensor([row[role] for role in graph.roles], device=device),
+        )

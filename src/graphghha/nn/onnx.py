@@ -3,6 +3,7 @@
 b windows in a batch, s nodes, f features per node, d padded neighbours, c classes.
 """
 
+import copy
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError
 from graphghha.nn.adu import ADU
 from graphghha.nn.inputs import GraphTensors
-from graphghha.nn.neighbors import Neighbors
+from graphghha.nn.padded import Neighbors
 
 INPUTS = ("x", "mask", "nbr", "nbr_mask", "kinds", "roles")
 
@@ -42,6 +43,7 @@ def export_onnx(adu: ADU, path: Path) -> None:
     """Write the ADU with inputs `INPUTS` and output `probs`; s, d and the batch stay dynamic."""
     if adu.config.dtype != "fp32":
         raise ConfigError(f"ONNX export is for fp32 models; this one is {adu.config.dtype}")
+    adu = copy.deepcopy(adu).cpu().eval()
     # two zones and two windows: an export must not mistake a size for a constant 1
     graph = adu.tensors(adu.template.replicate(2))
     s, f = graph.num_nodes, adu.config.in_features
@@ -58,7 +60,7 @@ def export_onnx(adu: ADU, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter's own deprecations say nothing about this model
         program = torch.onnx.export(
-            _Flat(adu).eval(),
+            _Flat(adu),
             inputs,
             input_names=list(INPUTS),
             output_names=["probs"],

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from graphghha.nn.ops import RMS_EPS, GlobalNorm
+from graphghha.nn.ops import QUERY_LIMIT, RMS_EPS, GlobalNorm
 
 
 def reference_layer(
@@ -67,6 +67,7 @@ def _global_head(Q1: Tensor, K1: Tensor, V1: Tensor, global_norm: GlobalNorm) ->
     phi_Q, phi_K = torch.relu(Q1) ** 2, torch.relu(K1) ** 2
     if global_norm == "raw":
         return phi_Q @ (phi_K.T @ V1)
+    phi_Q = torch.clamp(phi_Q, max=QUERY_LIMIT)
     phi_K = phi_K / torch.sqrt((phi_K**2).mean(dim=1, keepdim=True) + RMS_EPS)
     V1 = V1 / torch.sqrt((V1**2).mean(dim=1, keepdim=True) + RMS_EPS)
     return phi_Q @ (phi_K.T @ V1 / len(V1))

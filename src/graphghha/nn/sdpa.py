@@ -10,13 +10,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from graphghha.graph import NeighborRule
 from graphghha.nn.block import Attended, AttentionBlock
-from graphghha.nn.neighbors import Neighbors, every_node
 from graphghha.nn.ops import masked_softmax, split_heads
+from graphghha.nn.padded import Neighbors, every_node
 
 
 class ScaledDotProduct(AttentionBlock):
     """Softmax(Q K^T / sqrt(w)) V per head; quadratic in the nodes either way."""
+
+    default_neighbors = NeighborRule()
 
     def __init__(self, width: int, heads: int = 1, *, masked: bool = True, **block: Any) -> None:
         super().__init__(width, heads, **block)

@@ -99,6 +99,7 @@ class Featurizer:
         self._num_zones, self._order = _zone_layout(graph, roles)
         self._scale = scaler.columns([graph.signals[node] for node in self._nodes])
         self._expectation = expectation
+        self._num_rows = 0
         count = len(self._nodes)
         self._recent, self._values = Summarizer(count, RECENT), Summarizer(count, VALUES)
         self._residuals, self._sizes = Summarizer(count, RESIDUALS), Summarizer(count, SIZES)
@@ -108,7 +109,7 @@ class Featurizer:
 
     @property
     def num_rows(self) -> int:
-        return self._values.num_rows
+        return self._num_rows
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Windows:
         """Readings [r p] in SI, their freshness, and which rows [r] to make windows of."""
@@ -117,7 +118,7 @@ class Featurizer:
                 f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
                 f"{len(self.points)} points"
             )
-        first = self.num_rows
+        first, self._num_rows = self._num_rows, self._num_rows + len(wanted)
         scaled = self._scale(values, fresh)
         residuals = self._residual(scaled, fresh)
         summaries = (

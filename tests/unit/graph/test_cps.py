@@ -1,5 +1,8 @@
 """The graph keeps the paper's rules, never changes, and copies itself into buildings."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,6 +49,8 @@ def test_a_broken_graph_is_refused_and_the_offender_named(nodes, edges, message)
         pytest.param(lambda: Node("n", "valve"), id="node-kind"),
         pytest.param(lambda: Edge("s", "c", "wifi"), id="edge-kind"),
         pytest.param(lambda: Node(" ", "sensor"), id="blank-name"),
+        pytest.param(lambda: Node("n", "sensor", signal=""), id="blank-signal"),
+        pytest.param(lambda: Node("n", "sensor", role=3), id="number-for-a-role"),
     ],
 )
 def test_an_unlawful_part_is_refused(make):
@@ -57,8 +62,12 @@ def test_a_graph_never_changes():
     graph = loop_template()
     with pytest.raises(AttributeError, match="never changes"):
         graph.names = ()
-    with pytest.raises(ValueError, match="read-only"):
-        graph.kinds[0] = 2
+    with pytest.raises(AttributeError, match="stays"):
+        del graph.names
+    for same in (graph, copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
+        assert same == graph and same.edges == graph.edges
+        with pytest.raises(ValueError, match="read-only"):
+            same.kinds[0] = 2
 
 
 def test_edges_come_back_with_kind_and_reason():
@@ -78,8 +87,9 @@ def test_the_hash_follows_content_not_order_of_edges_nor_reasons():
         CpsGraph([S, C, A], edges[:2]),
         CpsGraph([Node("s", "sensor"), C, A], edges),
         CpsGraph([Node("s", "sensor", role="r", signal="T"), C, A], edges),
+        CpsGraph([Node("s", "sensor", zone="z", signal="T"), C, A], edges),
     ]
-    assert len({graph.content_hash, *(other.content_hash for other in others)}) == 5
+    assert len({graph.content_hash, *(other.content_hash for other in others)}) == 6
 
 
 def test_an_unknown_node_is_named():
@@ -105,7 +115,18 @@ def test_replicate_takes_zone_names():
     assert loop_template().replicate(["lobby", "lab"]).zones[-1] == "lab"
 
 
-@pytest.mark.parametrize("zones", [0, -1, [], ["a", "a"]], ids=["zero", "negative", "none", "twice"])
+def test_replicate_takes_any_whole_number_and_a_single_name():
+    assert loop_template().replicate(np.int64(2)).num_nodes == 16
+    assert loop_template().replicate("lobby").zones[0] == "lobby"
+
+
+def test_replicate_never_makes_two_nodes_of_one_name():
+    graph = CpsGraph([Node("zone-01/t", "sensor"), Node("t", "sensor")])
+    with pytest.raises(GraphError, match="'zone-01/t': the name appears twice"):
+        graph.replicate(2, shared=["zone-01/t"])
+
+
+@pytest.mark.parametrize("zones", [0, -1, [], ["a", "a"], [""]], ids=["zero", "negative", "none", "twice", "blank"])
 def test_impossible_zones_are_refused(zones):
     with pytest.raises(GraphError, match="zones"):
         loop_template().replicate(zones)

@@ -3,7 +3,8 @@
 import pytest
 
 from builders import loop_template
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, DataError
+from graphghha.graph import CpsGraph, Node
 from graphghha.graph.draw import COLORS, draw_graph
 
 
@@ -25,7 +26,14 @@ def test_a_png_is_a_png(tmp_path):
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_names_are_drawn_as_they_are(tmp_path):
+    draw_graph(CpsGraph([Node(r"T$\foo$", "sensor")]), tmp_path / "a.svg")
+    assert r"T$\foo$" in (tmp_path / "a.svg").read_text()
+
+
 def test_what_cannot_be_drawn_is_refused(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        draw_graph(loop_template(), tmp_path / "nowhere" / "a.svg")
     with pytest.raises(ConfigError, match="end in .svg or .png"):
         draw_graph(loop_template(), tmp_path / "a.gif")
     with pytest.raises(ConfigError, match="draw the template"):

@@ -1,5 +1,7 @@
 """Whom each node attends to, under every rule, against a plain reading of Algorithm 1."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,6 +72,17 @@ def test_specific_keeps_the_node_itself_and_drops_the_hub():
     assert names == [["hub", "s3"], ["s3", "own"]]
 
 
+def test_specific_never_drops_the_node_itself():
+    graph = random_graph(20, 90)
+    rule = NeighborRule(max_neighbors=1, policy="specific")
+    assert (neighborhood(graph, rule).idx == np.arange(20)).all()
+
+
+def test_small_integers_do_not_overflow():
+    rows, cols = np.array([99_999], np.int32), np.array([5], np.int32)
+    assert from_pairs(rows, cols, 100_000, NeighborRule(self_loops=False)).of(99_999).tolist() == [5]
+
+
 def test_padding_is_as_wide_as_the_largest_degree_after_the_cap():
     building = loop_template().replicate(40, shared=["supervisor"])
     assert neighborhood(building, NeighborRule(max_neighbors=6)).padded()[0].shape == (281, 6)
@@ -81,13 +94,14 @@ def test_padding_is_as_wide_as_the_largest_degree_after_the_cap():
     [
         pytest.param({"direction": "up"}, "in | out | both", id="direction"),
         pytest.param({"policy": "best"}, "first | specific", id="policy"),
-        pytest.param({"max_neighbors": 0}, "at least 1", id="no-neighbour"),
-        pytest.param({"neighbor_divisor": -8}, "at least 1", id="divisor"),
+        pytest.param({"max_neighbors": 0}, "whole number from 1", id="no-neighbour"),
+        pytest.param({"max_neighbors": 2.5}, "whole number from 1", id="half-a-neighbour"),
+        pytest.param({"neighbor_divisor": -8}, "whole number from 1", id="divisor"),
         pytest.param({"neighbor_divisor": 8, "max_neighbors": 8}, "not both", id="both-caps"),
     ],
 )
 def test_impossible_rules_are_refused(settings, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         NeighborRule(**settings)
 
 

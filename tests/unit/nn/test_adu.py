@@ -1,5 +1,8 @@
 """The Attack Detection Unit: any size, any layer, masks, explanations, bad input."""
 
+import copy
+import re
+
 import pytest
 import torch
 
@@ -131,8 +134,9 @@ def test_bad_input_is_named(adu, template, unchecked):
         adu(good[:, :4], template)
     with pytest.raises(SchemaError, match="floating point, found torch.int64"):
         adu(good.long(), template)
-    with pytest.raises(SchemaError, match="mask must be bool"):
-        adu(good, template, torch.ones(8))
+    for mask in (torch.ones(8), torch.ones(2, 8, dtype=torch.bool), torch.ones(7, dtype=torch.bool)):
+        with pytest.raises(SchemaError, match="mask must be bool"):
+            adu(good, template, mask)
     broken = good.clone()
     broken[2, 1] = torch.inf
     with pytest.raises(DataError, match="node 2 hold NaN or Inf"):
@@ -153,8 +157,90 @@ def test_bad_input_is_named(adu, template, unchecked):
         pytest.param({"head": "softmax"}, "classes | binary", id="head"),
         pytest.param({"dtype": "int8"}, "fp32 | fp16 | bf16", id="dtype"),
         pytest.param({"widht": 3}, "widht", id="typo"),
+        pytest.param({"neighbors": "up"}, "in | out | both", id="direction"),
+        pytest.param({"heads": 0}, "heads 0", id="no-heads"),
+        pytest.param({"heads": 8.0}, "heads 8.0", id="broken-heads"),
+        pytest.param({"mlp_ratio": -1}, "mlp_ratio", id="mlp"),
+        pytest.param({"dropout": 2}, "dropout", id="dropout"),
     ],
 )
 def test_impossible_settings_are_refused(template, settings, message, unchecked):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         ADU(template, **settings)
+
+
+@pytest.mark.parametrize(("dtype", "layers"), [("fp32", 3), ("fp32", 10), ("bf16", 3), ("fp16", 3), ("fp16", 10)])
+def test_one_hostile_node_does_not_blind_the_plant(template, dtype, layers):
+    torch.manual_seed(0)
+    adu = ADU(template, in_features=5, layers=layers, dtype=dtype)
+    building = template.replicate(8)
+    x = torch.randn(64, 5)
+    for size in (1e3, 1e6, 1e12, 1e30):
+        x[5] = size * torch.randn(5)
+        assert adu(x, building).isfinite().all()
+
+
+def test_scoring_first_does_not_stop_training_later(template):
+    adu, building = ADU(template, in_features=5, layer="vanilla_gat"), template.replicate(3)
+    with torch.inference_mode():
+        adu(torch.randn(24, 5), building)
+    adu(torch.randn(24, 5), building).sum().backward()
+    assert adu.classifier.weight.grad is not None
+
+
+def test_each_kind_has_its_own_projection(adu, template):
+    with torch.no_grad():
+        other = copy.deepcopy(adu)
+        other.kind_projection[0].weight.add_(1.0)  # sensors
+    x = torch.randn(8, 5)
+    before, after = (a.embed(x, a.tensors(template), None)[0] for a in (adu, other))
+    changed = (before != after).any(-1)
+    assert changed.tolist() == [node.kind == "sensor" for node in template.nodes]
+
+
+def test_the_gates_of_an_explanation_are_in_order(template):
+    """A gate that is nailed open must be the one that is shown open."""
+    adu = ADU(template, in_features=5, layers=2)
+    with torch.no_grad():
+        adu.role_embedding.weight.fill_(1.0)
+        for layer in adu.layers:
+            layer.W_C.weight[0] = 1.0  # global gate: open
+            layer.W_C.weight[1] = -1.0
+    found = adu.explain(torch.zeros(8, 5), template, "temp")
+    assert found.global_gates[0] > 0.99 and found.local_gates[0] < 0.01
+
+
+def test_explanations_follow_the_layers(adu, template):
+    """Each layer is explained on what the one before it made, as in a real pass."""
+    x = torch.randn(8, 5)
+    H, _ = adu.embed(x, adu.tensors(template), None)
+    expected = []
+    for layer in adu.layers:
+        expected.append(layer.attend(H, adu.tensors(template).neighbors, None).gates[2, 0].item())
+        H = layer(H, adu.tensors(template).neighbors)
+    assert adu.explain(x, template, "temp").global_gates == pytest.approx(expected)
+
+
+def test_an_absent_node_listened_to_nobody(adu, template):
+    mask = torch.ones(8, dtype=torch.bool)
+    mask[template.index("temp")] = False
+    assert adu.explain(torch.randn(8, 5), template, "temp", mask).edges == ()
+    assert "temp" not in {edge.source for edge in adu.explain(torch.randn(8, 5), template, "valve", mask).edges}
+
+
+def test_the_dense_rivals_are_not_capped(template):
+    hub = template.replicate(40, shared=["supervisor"])
+    widths = {}
+    for layer in ("graphghha", "sparsified_gat", "vanilla_gat", "scaled_dot_product"):
+        adu = ADU(template, layer=layer)
+        widths[layer] = adu.tensors(hub).neighbors.nbr.shape[1]
+    assert widths == {"graphghha": 16, "sparsified_gat": 16, "vanilla_gat": 121, "scaled_dot_product": 121}
+
+
+def test_a_direction_alone_keeps_the_rest_of_the_rule(template):
+    rule = ADU(template, neighbors="out").config.neighbors
+    assert rule.direction == "out" and rule.max_neighbors == 16
+
+
+def test_no_windows_give_no_scores(adu, template):
+    assert adu(torch.randn(0, 8, 5), template).shape == (0, 8, 4)

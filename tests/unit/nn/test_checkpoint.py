@@ -95,6 +95,12 @@ def test_truncated_and_non_finite_weights_are_refused(saved):
         load_adu(directory)
 
 
+def test_a_model_cast_by_hand_is_saved_in_the_precision_its_config_names(tmp_path):
+    adu = ADU(loop_template(), in_features=3).half()
+    save_adu(adu, tmp_path)
+    assert load_adu(tmp_path).classifier.weight.dtype == torch.float32
+
+
 def test_a_config_from_another_version_is_refused(saved):
     directory, _ = saved
     path = directory / "config.json"

@@ -13,7 +13,7 @@ from torch import Tensor
 from graphghha.graph import Neighborhood
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighbors:
     """Padded neighbours of one static graph, as wide as the largest degree after the cap."""
 
@@ -32,9 +32,10 @@ class Neighbors:
     @cached_property
     def adj(self) -> Bool[Tensor, "s s"]:
         """`adj[i, j]`: i attends to j. Quadratic; only the dense rivals ask for it."""
-        adj = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.bool, device=self.nbr.device)
-        rows = torch.arange(self.num_nodes, device=self.nbr.device)[:, None].expand_as(self.nbr)
-        adj[rows[self.nbr_mask], self.nbr[self.nbr_mask]] = True
+        with torch.inference_mode(False):  # it outlives the call, and training may come after
+            adj = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.bool, device=self.nbr.device)
+            rows = torch.arange(self.num_nodes, device=self.nbr.device)[:, None].expand_as(self.nbr)
+            adj[rows[self.nbr_mask], self.nbr[self.nbr_mask]] = True
         return adj
 
     def gather(self, X: Float[Tensor, "*b s p w"]) -> Float[Tensor, "*b s d p w"]:
