@@ -53,3 +53,11 @@ def test_our_errors_are_one_line_and_an_exit_code(run, tmp_path):
     result = run("graph", "check", broken)
     assert result.exit_code == 3 and result.stdout == ""
     assert result.stderr.startswith("DataError: ") and len(result.stderr.splitlines()) == 1
+
+
+def test_bench_memory_ends_in_one_json_object(run):
+    result = run("bench", "memory", "--nodes", 64)
+    found = json.loads(result.stdout)
+    (row,) = found["rows"]
+    assert row["nodes"] == 64 and row["peak_mb"] >= row["before_mb"] > 0 and found["machine"]["cores"] >= 1
+    assert "peak" in result.stderr and run("bench", "memory", "--nodes", 64, "--json").stderr == ""

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from graphghha.engine.machine import machine
 from graphghha.nn import ADU
 from graphghha.plants import load_plant
 
@@ -26,8 +27,7 @@ def measure_memory(nodes: int, plant: str = "fcu", seed: int = 0) -> dict[str, A
     with torch.no_grad():
         probs = adu(x, tensors)
     assert probs.isfinite().all()
-    return {
-        "bench": "memory",
+    row = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "max_neighbors": tensors.neighbors.nbr.shape[1],
@@ -36,6 +36,8 @@ def measure_memory(nodes: int, plant: str = "fcu", seed: int = 0) -> dict[str, A
         "before_mb": round(before_mb),
         "peak_mb": round(_peak_mb()),
     }
+    config = {"plant": plant, "layer": adu.config.layer, "layers": adu.config.layers, "width": adu.config.width}
+    return {"bench": "memory", "machine": machine(), "config": config, "rows": [row]}
 
 
 def _peak_mb() -> float:

@@ -12,8 +12,13 @@ def bench() -> None:
 
 @bench.command()
 @click.option("--nodes", type=click.IntRange(1), default=100_000, show_default=True, help="Size of the graph.")
-def memory(nodes: int) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object only.")
+def memory(nodes: int, as_json: bool) -> None:
     """Peak memory of one forward pass on a large graph."""
     from graphghha.bench.memory import measure_memory
 
-    click.echo(json.dumps(measure_memory(nodes)))
+    found = measure_memory(nodes)
+    if not as_json:
+        row = found["rows"][0]
+        click.echo(f"{row['nodes']} nodes: peak {row['peak_mb']} MB, {row['before_mb']} MB before the pass", err=True)
+    click.echo(json.dumps(found))
