@@ -21,7 +21,7 @@ _NUMBERS = (
     *("nodes", "features", "layers", "classes", "heads", "max_degree"),
     *("width", "D", "head_width", "wp", "G", "F", "rms"),
 )
-_ARRAYS = ("ptr", "idx", "roles", "kinds", "role_embedding", "projection", "layer", "W_out", "b_out")
+_ARRAYS = ("start", "degree", "idx", "roles", "kinds", "role_embedding", "projection", "layer", "W_out", "b_out")
 
 
 class _Layer(ctypes.Structure):
@@ -87,7 +87,8 @@ class NativeBackend:
             G=sizes.G,
             F=sizes.F,
             rms=int(config["options"].get("global_norm", "rms") == "rms"),
-            ptr=self._pointer(neighbors.ptr.astype(np.int64)),
+            start=self._pointer(neighbors.ptr[:-1].astype(np.int64)),
+            degree=self._pointer(neighbors.degrees.astype(np.int32)),
             idx=self._pointer(neighbors.idx.astype(np.int32)),
             roles=self._pointer(graph.roles),
             kinds=self._pointer(graph.kinds),

@@ -5,201 +5,27 @@
  *   pass L      the same for the last layer           -> class probabilities
  *
  * Between passes the tiles' partial global states are summed; nothing else needs all nodes at once. */
-#include "global.h"
-#include "local.h"
-#include "plan.h"
-#include "product.h"
+#include "stages.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* H(0) of one tile; returns 1 + the first node whose features are not finite, else 0. */
-static int64_t embed(const Plan *p, const float *x, const uint8_t *mask, int64_t first, int64_t rows, float *H) {
-    for (int64_t i = first; i < first + rows; i++) {
-        const float *role = p->role_embedding + p->roles[i] * p->D;
-        float *out = H + i * p->D;
-        /* features of absent or unmeasured nodes are never read */
-        const int reads = p->kinds[i] >= 0 && (!mask || mask[i]);
-        const float *features = x + i * p->features, *W = p->projection + p->kinds[i] * p->features * p->D;
-        float broken = 0.0f;
-        for (int64_t j = 0; reads && j < p->features; j++) broken += features[j] * 0.0f;
-        if (broken != 0.0f) return i + 1;
-        int64_t at = 0;
-        for (; at + 4 * VL <= p->D; at += 4 * VL) {
-            vf a = load(role + at), b = load(role + at + VL), c = load(role + at + 2 * VL), d = load(role + at + 3 * VL);
-            for (int64_t j = 0; reads && j < p->features; j++) {
-                const float *w = W + j * p->D + at;
-                a += features[j] * load(w);
-                b += features[j] * load(w + VL);
-                c += features[j] * load(w + 2 * VL);
-                d += features[j] * load(w + 3 * VL);
-            }
-            store(out + at, a);
-            store(out + at + VL, b);
-            store(out + at + 2 * VL, c);
-            store(out + at + 3 * VL, d);
-        }
-        for (; at < p->D; at += VL) {
-            vf a = load(role + at);
-            for (int64_t j = 0; reads && j < p->features; j++) a += features[j] * load(W + j * p->D + at);
-            store(out + at, a);
-        }
-    }
-    return 0;
-}
-
-/* C1, C2 of every row of a tile: gates [rows, 2]. */
-static void gate(const Plan *p, const Layer *layer, int64_t rows, const float *H, float *gates) {
-    for (int64_t i = 0; i < rows; i++) {
-        vf C1 = splat(0.0f), C2 = C1;
-        for (int64_t at = 0; at < p->D; at += VL) {
-            vf h = load(H + i * p->D + at);
-            C1 += h * load(layer->W_C + at);
-            C2 += h * load(layer->W_C + p->D + at);
-        }
-        gates[2 * i] = sum(C1);
-        gates[2 * i + 1] = sum(C2);
-    }
-    for (int64_t at = 0; at < 2 * rows; at += VL) store(gates + at, vsigmoid(load(gates + at)));
-}
-
-/* Rows to mean 0 and variance 1, as input of the MLP; scale and shift live in its weights. */
-static void normalise(const Plan *p, int64_t rows, const float *H, act_t *out) {
-    const float inverse = 1.0f / (float)p->width, padding = (float)(p->D - p->width);
-    for (int64_t i = 0; i < rows; i++) {
-        const float *row = H + i * p->D;
-        vf total = splat(0.0f), squares = total;
-        for (int64_t at = 0; at < p->D; at += VL) total += load(row + at);
-        vf mean = group_sum(total, VL) * inverse;
-        for (int64_t at = 0; at < p->D; at += VL) {
-            vf centred = load(row + at) - mean;
-            squares += centred * centred;
-        }
-        vf scale = rsqrt((group_sum(squares, VL) - padding * mean * mean) * inverse + 1e-5f);
-        for (int64_t at = 0; at < p->D; at += VL) store_input(out + i * p->D + at, (load(row + at) - mean) * scale);
-    }
-}
-
-INLINE void mix(const Plan *p, const int g, const float *KV, const float *Q, const uint8_t *mask, int64_t first,
-                int64_t rows, const Scratch *s) {
-    for (int64_t i = first; i < first + rows; i++) {
-        act_t *out = s->H_cat + (i - first) * 2 * p->G;
-        const float C1 = s->gates[2 * (i - first)], C2 = s->gates[2 * (i - first) + 1];
-        const int32_t *nbr = p->idx + p->ptr[i];
-        int64_t degree = p->ptr[i + 1] - p->ptr[i];
-        if (mask) {
-            int64_t present = 0;
-            for (int64_t e = 0; e < degree; e++)
-                if (mask[nbr[e]]) s->nbr[present++] = nbr[e];
-            nbr = s->nbr;
-            degree = mask[i] ? present : 0;
-        }
-        if (p->wp > VL)
-            apply_wide(p, Q + i * 2 * p->G, s->state, C1, out);
-        else
-            apply_narrow(p, g, Q + i * 2 * p->G, s->state, C1, out);
-        attend(p, g, Q + i * 2 * p->G + p->G, KV, nbr, degree, C2, s->scores, out + p->G);
-    }
-}
-
-/* One body per group width: shuffles need constants. */
-#define BY_GROUP(call)                                                                                             \
-    switch (p->wp < VL ? p->wp : VL) {                                                                             \
-    case 1: call(1); break;                                                                                        \
-    case 2: call(2); break;                                                                                        \
-    case 4: call(4); break;                                                                                        \
-    case 8: call(VL < 8 ? VL : 8); break;                                                                          \
-    default: call(VL); break;                                                                                      \
-    }
-
-static void mix_tile(const Plan *p, const float *KV, const float *Q, const uint8_t *mask, int64_t first, int64_t rows,
-                     const Scratch *s) {
-#define CALL(g) mix(p, g, KV, Q, mask, first, rows, s)
-    BY_GROUP(CALL)
-#undef CALL
-}
-
-static void accumulate_tile(const Plan *p, int64_t rows, float *K1V1, const uint8_t *mask, float *state) {
-    if (p->wp > VL) {
-        accumulate_wide(p, rows, K1V1, mask, state);
-        return;
-    }
-#define CALL(g) accumulate_narrow(p, g, rows, K1V1, mask, state)
-    BY_GROUP(CALL)
-#undef CALL
-}
-
-/* From the attention of layer l to its output H, in place. */
-static void finish_layer(const Plan *p, const Layer *layer, const float *KV, const Window *win, const uint8_t *mask,
-                         int64_t first, int64_t rows, const Scratch *s) {
-    const int64_t D = p->D, G = p->G, F = p->F;
-    float *H = win->H + first * D;
-    gate(p, layer, rows, H, s->gates);
-    mix_tile(p, KV, win->Q, mask, first, rows, s);
-    product(rows, 2 * G, D, s->H_cat, 2 * G, layer->W_H,
-            (Finish){.residual = H, .residual_stride = D, .out = H, .out_stride = D});
-    normalise(p, rows, H, s->normed);
-    product(rows, D, F, s->normed, D, layer->W_1,
-            (Finish){.bias = layer->b_1, .relu = 1, .input = s->hidden, .input_stride = F});
-    product(rows, F, D, s->hidden, F, layer->W_2,
-            (Finish){.bias = layer->b_2, .residual = H, .residual_stride = D, .out = H, .out_stride = D});
-}
-
-/* H as input of a product: itself in fp32, else a copy in the format of the products. */
-static const act_t *as_input(const Plan *p, int64_t rows, const float *H, const Scratch *s) {
-#if STEP == 1
-    (void)p, (void)rows, (void)s;
-    return H;
-#else
-    for (int64_t at = 0; at < rows * p->D; at += VL) store_input(s->H_in + at, load(H + at));
-    return s->H_in;
-#endif
-}
-
-static void project(const Plan *p, int64_t number, const Window *win, const uint8_t *mask, int64_t first, int64_t rows,
-                    const Scratch *s) {
-    const Layer *layer = p->layer + number;
-    float *KV = win->KV[number % 2], *partial = win->partial[number % 2] + first / TILE * state_size(p);
-    const int64_t D = p->D, C = 2 * p->G;
-    const act_t *H = as_input(p, rows, win->H + first * D, s);
-    product(rows, D, C, H, D, layer->W_Q, (Finish){.out = win->Q + first * C, .out_stride = C});
-    product(rows, D, C, H, D, layer->W_KV, (Finish){.out = KV + first * C, .out_stride = C});
-    product(rows, D, C, H, D, layer->W_K1V1, (Finish){.out = s->K1V1, .out_stride = C});
-    accumulate_tile(p, rows, s->K1V1, mask ? mask + first : mask, partial);
-}
-
-/* Class probabilities of a tile; absent nodes get NaN. Returns whether all others are finite. */
-static int classify(const Plan *p, const Window *win, const uint8_t *mask, int64_t first, int64_t rows, const Scratch *s,
-                    float *probs) {
-    float check = 0.0f;
-    const act_t *H = as_input(p, rows, win->H + first * p->D, s);
-    product(rows, p->D, VL, H, p->D, p->W_out, (Finish){.bias = p->b_out, .out = s->logits, .out_stride = VL});
-    for (int64_t i = 0; i < rows; i++) {
-        const float *logit = s->logits + i * VL;
-        float *out = probs + (first + i) * p->classes, highest = logit[0], total = 0.0f;
-        for (int64_t c = 1; c < p->classes; c++) highest = logit[c] > highest ? logit[c] : highest;
-        vf e = vexp(load(logit) - highest);
-        for (int64_t c = 0; c < p->classes; c++) total += e[c];
-        const int present = !mask || mask[first + i];
-        for (int64_t c = 0; c < p->classes; c++) out[c] = present ? e[c] / total : NAN;
-        if (present) check += total * 0.0f;
-    }
-    return check == 0.0f;
-}
-
 /* One pass of one tile; returns 0, 1 + a node with broken features, or -1 when scores are not finite. */
-static int64_t pass(const Plan *p, int64_t number, const Window *win, const float *x, const uint8_t *mask, int64_t tile,
+static int64_t pass(const Plan *p, int64_t number, const Window *win, const float *x, const uint8_t *mask, int64_t at,
                     const Scratch *s, float *probs) {
-    const int64_t first = tile * TILE, rows = p->nodes - first < TILE ? p->nodes - first : TILE;
+    const Tile tile = tile_of(p, at);
+    const int64_t C = 2 * p->G, last = (number - 1) % 2, next = number % 2;
+    float *H = win->H + tile.first * p->D, *Q = win->Q + tile.first * C;
     if (number == 0) {
-        int64_t broken = embed(p, x, mask, first, rows, win->H);
+        int64_t broken = embed(p, x, mask, &tile, H);
         if (broken) return broken;
     } else
-        finish_layer(p, p->layer + number - 1, win->KV[(number - 1) % 2], win, mask, first, rows, s);
-    if (number == p->layers) return classify(p, win, mask, first, rows, s, probs) ? 0 : -1;
-    project(p, number, win, mask, first, rows, s);
+        finish_layer(p, p->layer + number - 1, win->KV[last], s->state, Q, mask, &tile, s, H);
+    if (number == p->layers) return classify(p, H, mask, &tile, s, probs) ? 0 : -1;
+    project(p, p->layer + number, tile.rows, H, s, Q, win->KV[next] + tile.first * C, s->K1V1);
+    accumulate_tile(p, tile.rows, s->K1V1, mask ? mask + tile.first : mask, win->partial[next] + at * state_size(p));
     return 0;
 }
 
