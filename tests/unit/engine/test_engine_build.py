@@ -7,8 +7,7 @@ import shutil
 import pytest
 from engine_builders import difference, judge, masks, model, plant, windows
 
-from graphghha.engine import Engine, build
-from graphghha.engine.backends import native
+from graphghha.engine import Engine, build, plan
 from graphghha.engine.machine import machine
 from graphghha.errors import EngineError
 
@@ -87,7 +86,7 @@ def test_a_cache_that_cannot_be_written_says_so(tmp_path, no_process_memory, mon
 def test_the_code_for_older_processors_agrees_with_the_adu(monkeypatch, target, dtype, width, heads):
     kernel = build.load_kernel(dtype, (f"-march={target}",))
     assert kernel.lanes == {"haswell": 8, "x86-64": 4}[target]
-    monkeypatch.setattr(native, "load_kernel", lambda _dtype: kernel)
+    monkeypatch.setattr(plan, "load_kernel", lambda _dtype: kernel)
     adu = model(PLANT, width=width, heads=heads)
     x, mask = windows(PLANT, 2), masks(PLANT, 2)
     engine = Engine(adu, PLANT, dtype=dtype, backend="native")

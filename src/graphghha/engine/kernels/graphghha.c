@@ -5,6 +5,7 @@
  *   pass L      the same for the last layer           -> class probabilities
  *
  * Between passes the tiles' partial global states are summed; nothing else needs all nodes at once. */
+#include "events.h"
 #include "stages.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -137,4 +138,66 @@ EXPORT int64_t ghha_score(const Plan *p, const float *x, const uint8_t *mask, in
         }
     }
     return outcome;
+}
+
+static void cut_kept(const Plan *p, char **at, Kept *kept, Gathered *g, Scratch *s) {
+    for (int64_t l = 0; l < p->layers; l++)
+        kept[l] = (Kept){
+            .H = cut(at, 4 * p->nodes * p->D),
+            .Q = cut(at, 4 * p->nodes * 2 * p->G),
+            .KV = cut(at, 4 * p->nodes * 2 * p->G),
+            .K1V1 = cut(at, 4 * p->nodes * 2 * p->G),
+            .partial = cut(at, 4 * num_tiles(p) * state_size(p)),
+            .state = cut(at, 4 * state_size(p)),
+            .full = cut(at, 4 * state_size(p)),
+        };
+    g->H = cut(at, 4 * TILE * p->D);
+    g->Q = cut(at, 4 * TILE * 2 * p->G);
+    g->KV = cut(at, 4 * TILE * 2 * p->G);
+    g->nodes = cut(at, 4 * p->nodes);
+    cut_scratch(p, at, s);
+}
+
+EXPORT int64_t ghha_memory_bytes(const Plan *p) {
+    char *at = NULL;
+    Kept kept[p->layers];
+    Gathered g;
+    Scratch s;
+    cut_kept(p, &at, kept, &g, &s);
+    return at - (char *)NULL;
+}
+
+/* One window after another on the same memory. active [s]: 1 where a node's features changed (everywhere: a full pass);
+ * on return, where scores were recomputed. probs [s, classes] keeps the others. work: rows recomputed in all passes. */
+EXPORT int64_t ghha_update(const Plan *p, const float *x, const uint8_t *mask, uint8_t *active, char *memory,
+                           float *probs, double *drift, int64_t *work) {
+    Kept kept[p->layers];
+    Gathered g;
+    Scratch s;
+    cut_kept(p, &memory, kept, &g, &s);
+    int64_t present = p->nodes;
+    for (int64_t i = 0; mask && i < p->nodes; i++) present -= !mask[i];
+    const int full = memchr(active, 0, p->nodes) == NULL;
+    *drift = 0.0;
+    *work = 0;
+    for (int64_t number = 0; number <= p->layers; number++) {
+        int64_t count = 0;
+        if (number > 0)
+            count = spread_activity(p, active, g.nodes);
+        else
+            for (int64_t i = 0; i < p->nodes; i++)
+                if (active[i]) g.nodes[count++] = (int32_t)i;
+        for (int64_t at = 0; at < count; at += TILE) {
+            const Tile t = {.rows = count - at < TILE ? count - at : TILE, .nodes = g.nodes + at};
+            int64_t status = update_tile(p, number, kept, x, mask, &t, &g, &s, probs);
+            if (status != 0) return status;
+        }
+        *work += count;
+        if (number == p->layers) break;
+        refresh_state(p, kept + number, active, mask, present);
+        if (full) memcpy(kept[number].full, kept[number].state, 4 * state_size(p));
+        const double moved = drift_of(p, kept + number);
+        if (!(moved <= *drift)) *drift = moved;
+    }
+    return 0;
 }
