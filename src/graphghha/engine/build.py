@@ -64,10 +64,6 @@ class Kernel:
     def tile(self) -> int:
         return self._number("ghha_tile_rows")
 
-    @cached_property
-    def has_threads(self) -> bool:
-        return bool(self._number("ghha_has_threads"))
-
 
 def cache_directory() -> Path:
     """Where compiled kernels live: $XDG_CACHE_HOME, else the platform's usual place."""
@@ -147,15 +143,10 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
 
 
 def _run_compiler(cc: str, flags: list[str], output: Path) -> None:
-    """With OpenMP if the compiler has it, else single-threaded."""
-    failure = ""
-    for threads in (["-fopenmp"], []):
-        command = [cc, *flags, *threads, str(SOURCES / "graphghha.c"), "-o", str(output), "-lm"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        except (OSError, subprocess.TimeoutExpired) as exc:
-            raise EngineError(f"{cc} could not be run: {exc}") from exc
-        if done.returncode == 0:
-            return
-        failure = done.stderr.strip()
-    raise EngineError(f"{cc} could not compile the native kernel: {failure[:500]}")
+    command = [cc, *flags, str(SOURCES / "graphghha.c"), "-o", str(output), "-lm", "-pthread"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise EngineError(f"{cc} could not be run: {exc}") from exc
+    if done.returncode != 0:
+        raise EngineError(f"{cc} could not compile the native kernel: {done.stderr.strip()[:500]}")

@@ -13,7 +13,6 @@ from graphghha.engine.checks import refuse_features, refuse_scores
 from graphghha.engine.frozen import Floats, FrozenGraph, FrozenModel
 from graphghha.engine.pack import aligned
 from graphghha.engine.plan import PackedModel, graph_arrays
-from graphghha.errors import EngineError
 from graphghha.graph import CpsGraph
 
 
@@ -23,8 +22,6 @@ class NativeBackend:
     def __init__(self, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> None:
         self._packed = PackedModel(model, dtype)
         self._kernel = self._packed.kernel
-        if threads > 1 and not self._kernel.has_threads:
-            raise EngineError("the native kernel was compiled without OpenMP and runs one thread only")
         self._threads = threads
         frozen = FrozenGraph.of(graph, model)
         self._graph = graph_arrays(frozen)

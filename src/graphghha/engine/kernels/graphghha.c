@@ -7,9 +7,7 @@
  * Between passes the tiles' partial global states are summed; nothing else needs all nodes at once. */
 #include "events.h"
 #include "stages.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "threads.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -63,13 +61,6 @@ EXPORT int64_t ghha_vector_lanes(void) { return VL; }
 EXPORT int64_t ghha_panel_columns(void) { return PANEL; }
 EXPORT int64_t ghha_weight_format(void) { return FORMAT; }
 EXPORT int64_t ghha_tile_rows(void) { return TILE; }
-EXPORT int64_t ghha_has_threads(void) {
-#ifdef _OPENMP
-    return 1;
-#else
-    return 0;
-#endif
-}
 
 /* Bytes of workspace for `windows` windows at a time and `threads` threads; the caller aligns it to 64. */
 EXPORT int64_t ghha_workspace_bytes(const Plan *p, int64_t windows, int64_t threads) {
@@ -81,63 +72,119 @@ EXPORT int64_t ghha_workspace_bytes(const Plan *p, int64_t windows, int64_t thre
     return at - (char *)NULL;
 }
 
-/* Tiles [from, to) of all passes of one window. With several threads on one window they meet between passes. */
-static int64_t score_tiles(const Plan *p, const Window *win, const Scratch *s, const float *x, const uint8_t *mask,
-                           int64_t from, int64_t to, int meet, float *probs) {
-    int64_t present = p->nodes, status = 0;
-    if (mask) {
-        present = 0;
-        for (int64_t i = 0; i < p->nodes; i++) present += mask[i] != 0;
-    }
-    for (int64_t number = 0; number <= p->layers; number++) {
-        if (number > 0) reduce_state(p, win->partial[(number - 1) % 2], present, s->state);
-        for (int64_t tile = from; tile < to && status == 0; tile++) status = pass(p, number, win, x, mask, tile, s, probs);
-        if (meet) {
-#ifdef _OPENMP
-#pragma omp barrier
-#endif
-        }
-    }
-    return status;
+/* One call: all windows, and what its threads share. */
+typedef struct {
+    const Plan *plan;
+    const float *x;
+    const uint8_t *mask;
+    float *probs;
+    char *workspace;
+    int64_t batch, windows, threads;
+    int64_t window_bytes, scratch_bytes;
+    int64_t status; /* of the first tile that failed, 0 if none */
+    int64_t next;   /* window, when every thread scores its own */
+    int64_t b;      /* window, when the threads share one: */
+    int64_t *claim; /* [passes, threads] next tile of each thread's range */
+    int64_t *done;  /* [passes] tiles */
+} Call;
+
+static int64_t count_present(const Plan *p, const uint8_t *mask) {
+    int64_t present = p->nodes;
+    for (int64_t i = 0; mask && i < p->nodes; i++) present -= !mask[i];
+    return present;
 }
 
-/* x [batch, s, f], mask [batch, s] or NULL, probs [batch, s, classes]. Returns what `pass` returns; node numbers run
- * through the batch. `windows` > 1: every thread scores whole windows; else all threads share the tiles of one. */
-EXPORT int64_t ghha_score(const Plan *p, const float *x, const uint8_t *mask, int64_t batch, int64_t windows,
-                          int64_t threads, char *workspace, float *probs) {
-    int64_t outcome = 0;
-    const int64_t window_bytes = ghha_workspace_bytes(p, 1, 0), scratch_bytes = ghha_workspace_bytes(p, 0, 1);
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1)
-#endif
-    {
-#ifdef _OPENMP
-        const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
-#else
-        const int64_t me = 0, team = 1;
-#endif
-        Window win;
-        Scratch scratch;
-        char *at = workspace + (windows > 1 ? me : 0) * window_bytes;
-        cut_window(p, &at, &win);
-        at = workspace + windows * window_bytes + me * scratch_bytes;
-        cut_scratch(p, &at, &scratch);
-        const int64_t tiles = num_tiles(p);
-        const int64_t start = windows > 1 ? me : 0, stride = windows > 1 ? team : 1;
-        const int64_t from = windows > 1 ? 0 : tiles * me / team, to = windows > 1 ? tiles : tiles * (me + 1) / team;
-        for (int64_t b = start; b < batch; b += stride) {
-            int64_t status = score_tiles(p, &win, &scratch, x + b * p->nodes * p->features,
-                                         mask ? mask + b * p->nodes : mask, from, to, windows == 1 && team > 1,
-                                         probs + b * p->nodes * p->classes);
-            if (status != 0) {
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-                if (outcome == 0) outcome = status > 0 ? b * p->nodes + status : status;
+static void cut_for(const Call *c, int64_t slot, int64_t me, Window *win, Scratch *s) {
+    char *at = c->workspace + slot * c->window_bytes;
+    cut_window(c->plan, &at, win);
+    at = c->workspace + c->windows * c->window_bytes + me * c->scratch_bytes;
+    cut_scratch(c->plan, &at, s);
+}
+
+/* The tiles of window c->b, pass by pass. Every thread has a range of its own, so that a tile mostly stays in the same
+ * cache; whoever is through takes from the others. Which thread does a tile changes no bit of the result. */
+static void score_tiles(void *context, int64_t me) {
+    Call *c = context;
+    const Plan *p = c->plan;
+    const int64_t tiles = num_tiles(p), b = c->b;
+    const float *x = c->x + b * p->nodes * p->features;
+    const uint8_t *mask = c->mask ? c->mask + b * p->nodes : NULL;
+    const int64_t present = count_present(p, mask);
+    Window win;
+    Scratch s;
+    cut_for(c, 0, me, &win, &s);
+    for (int64_t number = 0; number <= p->layers; number++) {
+        int is_ready = number == 0;
+        for (int64_t n = 0; n < c->threads; n++) {
+            const int64_t owner = (me + n) % c->threads, end = tiles * (owner + 1) / c->threads;
+            for (int64_t t; (t = take(&c->claim[number * c->threads + owner])) < end;) {
+                if (!is_ready) {
+                    await(&c->done[number - 1], tiles);
+                    reduce_state(p, win.partial[(number - 1) % 2], present, s.state);
+                    is_ready = 1;
+                }
+                if (__atomic_load_n(&c->status, __ATOMIC_RELAXED) == 0) {
+                    int64_t status = pass(p, number, &win, x, mask, t, &s, c->probs + b * p->nodes * p->classes);
+                    if (status != 0) __atomic_store_n(&c->status, status, __ATOMIC_RELAXED);
+                }
+                __atomic_fetch_add(&c->done[number], 1, __ATOMIC_RELEASE);
             }
         }
     }
-    return outcome;
+    await(&c->done[p->layers], tiles);
+}
+
+/* All tiles of one window on this thread. */
+static int64_t score_window(const Plan *p, const Window *win, const Scratch *s, const float *x, const uint8_t *mask,
+                            float *probs) {
+    const int64_t present = count_present(p, mask);
+    for (int64_t number = 0; number <= p->layers; number++) {
+        if (number > 0) reduce_state(p, win->partial[(number - 1) % 2], present, s->state);
+        for (int64_t t = 0; t < num_tiles(p); t++) {
+            int64_t status = pass(p, number, win, x, mask, t, s, probs);
+            if (status != 0) return status;
+        }
+    }
+    return 0;
+}
+
+/* Whole windows, one after the other, as long as there are any. */
+static void score_windows(void *context, int64_t me) {
+    Call *c = context;
+    const Plan *p = c->plan;
+    Window win;
+    Scratch s;
+    cut_for(c, me, me, &win, &s);
+    for (int64_t b; (b = take(&c->next)) < c->batch;) {
+        int64_t status = score_window(p, &win, &s, c->x + b * p->nodes * p->features,
+                                      c->mask ? c->mask + b * p->nodes : NULL, c->probs + b * p->nodes * p->classes);
+        if (status != 0) __atomic_store_n(&c->status, status, __ATOMIC_RELAXED);
+    }
+}
+
+/* x [batch, s, f], mask [batch, s] or NULL, probs [batch, s, classes]. Returns 0, 1 + a node with broken features, or -1
+ * when scores are not finite. `windows` = threads: every thread scores whole windows; 1: all share the tiles of one. */
+EXPORT int64_t ghha_score(const Plan *p, const float *x, const uint8_t *mask, int64_t batch, int64_t windows,
+                          int64_t threads, char *workspace, float *probs) {
+    Call call = {.plan = p, .x = x, .mask = mask, .probs = probs, .workspace = workspace, .batch = batch,
+                 .windows = windows, .window_bytes = ghha_workspace_bytes(p, 1, 0),
+                 .scratch_bytes = ghha_workspace_bytes(p, 0, 1)};
+    if (windows == threads) {
+        share(threads, score_windows, &call);
+        return call.status;
+    }
+    /* waking a helper costs more than a tile or two */
+    const int64_t tiles = num_tiles(p), passes = p->layers + 1;
+    call.threads = tiles / 2 < 1 ? 1 : tiles / 2 < threads ? tiles / 2 : threads;
+    int64_t claim[passes * call.threads], done[passes];
+    call.claim = claim;
+    call.done = done;
+    for (call.b = 0; call.b < batch && call.status == 0; call.b++) {
+        memset(done, 0, sizeof done);
+        for (int64_t i = 0; i < passes * call.threads; i++) claim[i] = tiles * (i % call.threads) / call.threads;
+        share(call.threads, score_tiles, &call);
+    }
+    return call.status;
 }
 
 static void cut_kept(const Plan *p, char **at, Kept *kept, Gathered *g, Scratch *s) {
@@ -175,8 +222,7 @@ EXPORT int64_t ghha_update(const Plan *p, const float *x, const uint8_t *mask, u
     Gathered g;
     Scratch s;
     cut_kept(p, &memory, kept, &g, &s);
-    int64_t present = p->nodes;
-    for (int64_t i = 0; mask && i < p->nodes; i++) present -= !mask[i];
+    const int64_t present = count_present(p, mask);
     const int full = memchr(active, 0, p->nodes) == NULL;
     *drift = 0.0;
     *work = 0;
