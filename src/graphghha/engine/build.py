@@ -61,6 +61,10 @@ class Kernel:
         return ("fp32", "fp16", "bf16", "bf16 pairs")[self._number("ghha_weight_format")]
 
     @cached_property
+    def uses_amx(self) -> bool:
+        return bool(self._number("ghha_uses_amx"))
+
+    @cached_property
     def tile(self) -> int:
         return self._number("ghha_tile_rows")
 

@@ -67,6 +67,7 @@ class NativeBackend:
         return {
             "lanes": kernel.lanes,
             "weights": kernel.weight_format,
+            "amx": kernel.uses_amx,
             "tile": kernel.tile,
             "library": str(kernel.path),
             "compiled_in_s": round(kernel.compiled_in_s, 2),

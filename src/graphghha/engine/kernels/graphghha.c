@@ -61,6 +61,7 @@ EXPORT int64_t ghha_vector_lanes(void) { return VL; }
 EXPORT int64_t ghha_panel_columns(void) { return PANEL; }
 EXPORT int64_t ghha_weight_format(void) { return FORMAT; }
 EXPORT int64_t ghha_tile_rows(void) { return TILE; }
+EXPORT int64_t ghha_uses_amx(void) { return HAS_AMX && amx_granted(); }
 
 /* Bytes of workspace for `windows` windows at a time and `threads` threads; the caller aligns it to 64. */
 EXPORT int64_t ghha_workspace_bytes(const Plan *p, int64_t windows, int64_t threads) {
@@ -113,6 +114,7 @@ static void score_tiles(void *context, int64_t me) {
     Window win;
     Scratch s;
     cut_for(c, 0, me, &win, &s);
+    amx_enter();
     for (int64_t number = 0; number <= p->layers; number++) {
         int is_ready = number == 0;
         for (int64_t n = 0; n < c->threads; n++) {
@@ -131,6 +133,7 @@ static void score_tiles(void *context, int64_t me) {
             }
         }
     }
+    amx_leave();
     await(&c->done[p->layers], tiles);
 }
 
@@ -155,11 +158,13 @@ static void score_windows(void *context, int64_t me) {
     Window win;
     Scratch s;
     cut_for(c, me, me, &win, &s);
+    amx_enter();
     for (int64_t b; (b = take(&c->next)) < c->batch;) {
         int64_t status = score_window(p, &win, &s, c->x + b * p->nodes * p->features,
                                       c->mask ? c->mask + b * p->nodes : NULL, c->probs + b * p->nodes * p->classes);
         if (status != 0) __atomic_store_n(&c->status, status, __ATOMIC_RELAXED);
     }
+    amx_leave();
 }
 
 /* x [batch, s, f], mask [batch, s] or NULL, probs [batch, s, classes]. Returns 0, 1 + a node with broken features, or -1
@@ -214,10 +219,8 @@ EXPORT int64_t ghha_memory_bytes(const Plan *p) {
     return at - (char *)NULL;
 }
 
-/* One window after another on the same memory. active [s]: 1 where a node's features changed (everywhere: a full pass);
- * on return, where scores were recomputed. probs [s, classes] keeps the others. work: rows recomputed in all passes. */
-EXPORT int64_t ghha_update(const Plan *p, const float *x, const uint8_t *mask, uint8_t *active, char *memory,
-                           float *probs, double *drift, int64_t *work) {
+static int64_t update(const Plan *p, const float *x, const uint8_t *mask, uint8_t *active, char *memory, float *probs,
+                      double *drift, int64_t *work) {
     Kept kept[p->layers];
     Gathered g;
     Scratch s;
@@ -246,4 +249,14 @@ EXPORT int64_t ghha_update(const Plan *p, const float *x, const uint8_t *mask, u
         if (!(moved <= *drift)) *drift = moved;
     }
     return 0;
+}
+
+/* One window after another on the same memory. active [s]: 1 where a node's features changed (everywhere: a full pass);
+ * on return, where scores were recomputed. probs [s, classes] keeps the others. work: rows recomputed in all passes. */
+EXPORT int64_t ghha_update(const Plan *p, const float *x, const uint8_t *mask, uint8_t *active, char *memory,
+                           float *probs, double *drift, int64_t *work) {
+    amx_enter();
+    int64_t status = update(p, x, mask, active, memory, probs, drift, work);
+    amx_leave();
+    return status;
 }
