@@ -10,9 +10,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from graphghha.engine.machine import compiler, machine
 from graphghha.errors import EngineError
@@ -24,6 +26,7 @@ SOURCES = Path(__file__).parent / "kernels"
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
 NATIVE = ("-march=native",)
 _DEFINES = {"fp32": (), "fp16": ("-DGHHA_FP16",), "bf16": ("-DGHHA_BF16",)}
+_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
 _lock = threading.Lock()
 _loaded: dict[Path, "Kernel"] = {}
 
@@ -36,10 +39,14 @@ class Kernel:
     path: Path
     compiled_in_s: float  # 0 when it came from the cache
 
+    def function(self, name: str, arguments: str) -> Callable[..., int]:
+        """An exported function that returns an int64; `p` is a pointer argument, `i` an int64."""
+        # a fresh object: ctypes keeps one per name, and its types would be shared
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, *[_TYPES[a] for a in arguments])((name, self.library))
+        return cast(Callable[..., int], function)
+
     def _number(self, name: str) -> int:
-        function = getattr(self.library, name)
-        function.restype = ctypes.c_int64
-        return int(function())
+        return self.function(name, "")()
 
     @cached_property
     def lanes(self) -> int:
@@ -54,12 +61,12 @@ class Kernel:
         return ("fp32", "fp16", "bf16", "bf16 pairs")[self._number("ghha_weight_format")]
 
     @cached_property
-    def tile(self) -> int:
-        return self._number("ghha_tile_rows")
+    def uses_amx(self) -> bool:
+        return bool(self._number("ghha_uses_amx"))
 
     @cached_property
-    def has_threads(self) -> bool:
-        return bool(self._number("ghha_has_threads"))
+    def tile(self) -> int:
+        return self._number("ghha_tile_rows")
 
 
 def cache_directory() -> Path:
@@ -140,15 +147,10 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
 
 
 def _run_compiler(cc: str, flags: list[str], output: Path) -> None:
-    """With OpenMP if the compiler has it, else single-threaded."""
-    failure = ""
-    for threads in (["-fopenmp"], []):
-        command = [cc, *flags, *threads, str(SOURCES / "graphghha.c"), "-o", str(output), "-lm"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        except (OSError, subprocess.TimeoutExpired) as exc:
-            raise EngineError(f"{cc} could not be run: {exc}") from exc
-        if done.returncode == 0:
-            return
-        failure = done.stderr.strip()
-    raise EngineError(f"{cc} could not compile the native kernel: {failure[:500]}")
+    command = [cc, *flags, str(SOURCES / "graphghha.c"), "-o", str(output), "-lm", "-pthread"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise EngineError(f"{cc} could not be run: {exc}") from exc
+    if done.returncode != 0:
+        raise EngineError(f"{cc} could not compile the native kernel: {done.stderr.strip()[:500]}")

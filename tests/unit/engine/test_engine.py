@@ -73,6 +73,16 @@ def test_many_callers_at_once_get_what_a_lone_caller_gets(saved, backend):
             np.testing.assert_array_equal(got, alone)
 
 
+@pytest.mark.parametrize("threads", [2, 3], ids=["two-threads", "three-threads"])
+def test_many_callers_may_share_the_helper_threads(adu, threads):
+    engine = Engine(adu, PLANT.replicate(12), threads=threads, backend="native")
+    inputs = [windows(engine.graph, 1 + seed % 4, seed=seed) for seed in range(24)]
+    want = [Engine(adu, engine.graph, backend="native").score(x) for x in inputs]
+    with ThreadPoolExecutor(6) as pool:
+        for got, alone in zip(pool.map(engine.score, inputs), want, strict=True):
+            np.testing.assert_array_equal(got, alone)
+
+
 def test_training_on_does_not_change_an_engine(adu):
     changing = model(PLANT, seed=5)
     engine = Engine(changing, PLANT, backend="native")

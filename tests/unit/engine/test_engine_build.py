@@ -7,8 +7,7 @@ import shutil
 import pytest
 from engine_builders import difference, judge, masks, model, plant, windows
 
-from graphghha.engine import Engine, build
-from graphghha.engine.backends import native
+from graphghha.engine import Engine, build, plan
 from graphghha.engine.machine import machine
 from graphghha.errors import EngineError
 
@@ -87,10 +86,28 @@ def test_a_cache_that_cannot_be_written_says_so(tmp_path, no_process_memory, mon
 def test_the_code_for_older_processors_agrees_with_the_adu(monkeypatch, target, dtype, width, heads):
     kernel = build.load_kernel(dtype, (f"-march={target}",))
     assert kernel.lanes == {"haswell": 8, "x86-64": 4}[target]
-    monkeypatch.setattr(native, "load_kernel", lambda _dtype: kernel)
+    monkeypatch.setattr(plan, "load_kernel", lambda _dtype: kernel)
     adu = model(PLANT, width=width, heads=heads)
     x, mask = windows(PLANT, 2), masks(PLANT, 2)
     engine = Engine(adu, PLANT, dtype=dtype, backend="native")
     tolerance = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 1e-2}[dtype]
     assert difference(engine.score(x), judge(adu, x, PLANT)) < tolerance
     assert difference(engine.score(x, mask), judge(adu, x, PLANT, mask)) < tolerance
+
+
+@pytest.mark.skipif(not machine()["features"]["avx512_bf16"], reason="the matrix unit's inputs need AVX512-BF16")
+@pytest.mark.parametrize("num_nodes", [1, 16, 17, 33, 61, 97])
+@pytest.mark.parametrize(("width", "heads"), [(64, 8), (128, 4), (48, 3)], ids=["usual", "two-panels", "odd-depth"])
+def test_the_code_for_the_matrix_unit_agrees_with_the_vector_code(monkeypatch, num_nodes, width, heads):
+    """Where the unit is missing plain C stands in for its instructions; layout and loops are the real ones."""
+    graph = plant(num_nodes)
+    adu = model(graph, width=width, heads=heads, layers=1)
+    x, mask = windows(graph, 2), masks(graph, 2)
+    vector = Engine(adu, graph, dtype="bf16", backend="native")
+    kernel = build.load_kernel("bf16", ("-march=native", "-DGHHA_AMX_EMULATED"))
+    assert kernel.uses_amx and kernel.weight_format == "bf16 pairs"
+    monkeypatch.setattr(plan, "load_kernel", lambda _dtype: kernel)
+    matrix = Engine(adu, graph, dtype="bf16", backend="native")
+    # sums in another order: now and then an activation rounds to the other neighbour in bf16
+    assert difference(matrix.score(x), vector.score(x)) < 1e-3
+    assert difference(matrix.score(x, mask), vector.score(x, mask)) < 1e-3

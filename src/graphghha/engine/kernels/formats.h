@@ -2,7 +2,8 @@
  *
  *   fp32               weights fp32, inputs fp32
  *   GHHA_FP16 + F16C   weights fp16, widened when loaded; inputs and sums fp32
- *   GHHA_BF16          weights bf16, inputs bf16 with AVX512-BF16 (two products per lane and step), else fp32; sums fp32
+ *   GHHA_BF16          weights bf16, inputs bf16 with AVX512-BF16 (two products per lane and step; see also amx.h),
+ *                      else fp32; sums fp32
  *
  * act_t is an input of a product; a step consumes STEP of them. Packed weights: [panel][row / STEP][column][STEP]. */
 #ifndef GHHA_FORMATS_H

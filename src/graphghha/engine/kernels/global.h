@@ -34,23 +34,30 @@ INLINE void accumulate_narrow(const Plan *p, const int g, int64_t rows, const fl
     }
 }
 
-INLINE float rms_scale(const float *x, int64_t n, int64_t w) {
+INLINE vf phi_if(vf x, int squared) { return squared ? relu2(x) : x; }
+
+INLINE float rms_scale(const float *x, int squared, const Plan *p) {
     vf squares = splat(0.0f);
-    for (int64_t a = 0; a < n; a += VL) squares += load(x + a) * load(x + a);
-    return 1.0f / sqrtf(sum(squares) / (float)w + RMS_EPS);
+    for (int64_t a = 0; a < p->wp; a += VL) {
+        vf v = phi_if(load(x + a), squared);
+        squares += v * v;
+    }
+    return 1.0f / sqrtf(sum(squares) / (float)p->head_width + RMS_EPS);
 }
 
-static void accumulate_wide(const Plan *p, int64_t rows, float *K1V1, const uint8_t *mask, float *state) {
+INLINE float phi(float x) { return x > 0.0f ? x * x : 0.0f; }
+
+static void accumulate_wide(const Plan *p, int64_t rows, const float *K1V1, const uint8_t *mask, float *state) {
     const int64_t w = p->wp;
     memset(state, 0, sizeof(float) * state_size(p));
     for (int64_t i = 0; i < rows; i++) {
         if (mask && !mask[i]) continue;
         for (int64_t head = 0; head < p->heads; head++) {
-            float *K = K1V1 + i * 2 * p->G + head * w, *V = K + p->G, *S = state + head * w * w;
-            for (int64_t a = 0; a < w; a += VL) store(K + a, relu2(load(K + a)));
-            float scale = p->rms ? rms_scale(K, w, p->head_width) * rms_scale(V, w, p->head_width) : 1.0f;
+            const float *K = K1V1 + i * 2 * p->G + head * w, *V = K + p->G;
+            float *S = state + head * w * w, scale = p->rms ? rms_scale(K, 1, p) * rms_scale(V, 0, p) : 1.0f;
             for (int64_t a = 0; a < w; a++)
-                for (int64_t b = 0; b < w; b += VL) store(S + a * w + b, load(S + a * w + b) + K[a] * scale * load(V + b));
+                for (int64_t b = 0; b < w; b += VL)
+                    store(S + a * w + b, load(S + a * w + b) + phi(K[a]) * scale * load(V + b));
         }
     }
 }
@@ -80,10 +87,7 @@ static void apply_wide(const Plan *p, const float *Q1, const float *state, float
     for (int64_t head = 0; head < p->heads; head++)
         for (int64_t b = 0; b < w; b += VL) {
             vf H1 = splat(0.0f);
-            for (int64_t a = 0; a < w; a++) {
-                float phi = Q1[head * w + a] > 0.0f ? Q1[head * w + a] * Q1[head * w + a] : 0.0f;
-                H1 += phi * load(state + (head * w + a) * w + b);
-            }
+            for (int64_t a = 0; a < w; a++) H1 += phi(Q1[head * w + a]) * load(state + (head * w + a) * w + b);
             store_input(out + head * w + b, H1 * C1);
         }
 }

@@ -31,16 +31,25 @@ typedef struct {
     int64_t nodes, features, layers, classes, heads, max_degree;
     int64_t width, D, head_width, wp, G, F;
     int64_t rms;          /* 1: bounded global branch, 0: the printed sum */
-    const int64_t *ptr;   /* [s + 1] CSR rows: whom each node attends to, cap applied */
-    const int32_t *idx;   /* [ptr[s]] */
-    const int32_t *roles; /* [s] row of the role embedding */
-    const int8_t *kinds;  /* [s] which projection; -1 for a node without a signal */
+    const int64_t *start;  /* [s] node i attends to idx[start[i]] ... idx[start[i] + degree[i] - 1]; cap applied */
+    const int32_t *degree; /* [s] */
+    const int32_t *idx;
+    const int32_t *roles;  /* [s] row of the role embedding */
+    const int8_t *kinds;   /* [s] which projection; -1 for a node without a signal */
     const float *role_embedding; /* [roles, D] */
     const float *projection;     /* [3, f, D] */
     const Layer *layer;          /* [layers] */
     const wt_t *W_out;           /* [D, VL] */
     const float *b_out;          /* [VL] */
 } Plan;
+
+/* Some rows of a window: neighbours in memory, or any nodes by number. Pointers "of the tile" hold its rows only. */
+typedef struct {
+    int64_t first, rows;
+    const int32_t *nodes; /* [rows], or NULL for first, first + 1, ... */
+} Tile;
+
+INLINE int64_t node_of(const Tile *t, int64_t row) { return t->nodes ? t->nodes[row] : t->first + row; }
 
 /* The state of one window between passes. What other tiles read exists twice, for this layer and the next, because
  * a tile may run ahead of them. */
@@ -66,6 +75,10 @@ typedef struct {
 } Scratch;
 
 INLINE int64_t num_tiles(const Plan *p) { return (p->nodes + TILE - 1) / TILE; }
+INLINE Tile tile_of(const Plan *p, int64_t number) {
+    const int64_t first = number * TILE, left = p->nodes - first;
+    return (Tile){.first = first, .rows = left < TILE ? left : TILE};
+}
 INLINE int64_t state_size(const Plan *p) { return p->G * p->wp; }
 
 #endif

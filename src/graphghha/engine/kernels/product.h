@@ -5,6 +5,7 @@
 #ifndef GHHA_PRODUCT_H
 #define GHHA_PRODUCT_H
 
+#include "amx.h"
 #include "formats.h"
 
 /* 24 sums + 4 weights + inputs fill the 32 registers of AVX-512; AVX2 has 16, so 12 sums */
@@ -28,6 +29,14 @@ typedef struct {
     int64_t input_stride;
 } Finish;
 
+INLINE void finish(const Finish *f, int64_t row, int64_t column, vf c) {
+    if (f->bias) c += load(f->bias + column);
+    if (f->residual) c += load(f->residual + row * f->residual_stride + column);
+    if (f->relu) c = relu(c);
+    if (f->out) store(f->out + row * f->out_stride + column, c);
+    if (f->input) store_input(f->input + row * f->input_stride + column, c);
+}
+
 INLINE void block(const int mr, const int nv, int64_t depth, const act_t *A, int64_t stride, const wt_t *B,
                   int64_t row, int64_t column, const Finish *f) {
     vf acc[MR][NV];
@@ -47,15 +56,7 @@ INLINE void block(const int mr, const int nv, int64_t depth, const act_t *A, int
 #pragma GCC unroll 8
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 8
-        for (int v = 0; v < nv; v++) {
-            int64_t at = column + v * VL;
-            vf c = acc[i][v];
-            if (f->bias) c += load(f->bias + at);
-            if (f->residual) c += load(f->residual + (row + i) * f->residual_stride + at);
-            if (f->relu) c = relu(c);
-            if (f->out) store(f->out + (row + i) * f->out_stride + at, c);
-            if (f->input) store_input(f->input + (row + i) * f->input_stride + at, c);
-        }
+        for (int v = 0; v < nv; v++) finish(f, row + i, column + v * VL, acc[i][v]);
 }
 
 #define BLOCK(mr, nv)                                                                                              \
@@ -76,15 +77,36 @@ static const Block BLOCK_TABLE[NV][MR] = {ROW(1), ROW(2), ROW(3), ROW(4)};
 static const Block BLOCK_TABLE[NV][MR] = {ROW(1), ROW(2)};
 #endif
 
+#if HAS_AMX
+/* A panel on the matrix unit, 32 x 32 sums at a time. */
+static void amx_panel(int64_t rows, int64_t depth, int64_t columns, const act_t *A, int64_t stride, const wt_t *B,
+                      int64_t column, const Finish *f) {
+    _Alignas(64) float C[32 * 32];
+    for (int64_t n = 0; n < columns; n += 32)
+        for (int64_t row = 0; row < rows; row += 32) {
+            const int64_t height = rows - row < 32 ? rows - row : 32, width = columns - n < 32 ? columns - n : 32;
+            amx_block(depth, A + row * stride, stride, B + 2 * n, columns, height > 16, width > 16, C);
+            for (int64_t i = 0; i < height; i++)
+                for (int64_t at = 0; at < width; at += VL) finish(f, row + i, column + n + at, load(C + i * 32 + at));
+        }
+}
+#endif
+
 static void product(int64_t rows, int64_t depth, int64_t columns, const act_t *A, int64_t stride, const wt_t *B,
                     Finish f) {
     for (int64_t column = 0; column < columns; column += PANEL) {
-        int64_t nv = (columns - column < PANEL ? columns - column : PANEL) / VL;
+        int64_t wide = columns - column < PANEL ? columns - column : PANEL;
         const wt_t *panel = B + depth * column;
+#if HAS_AMX
+        if (depth % 32 == 0 && amx_granted()) {
+            amx_panel(rows, depth, wide, A, stride, panel, column, &f);
+            continue;
+        }
+#endif
         int64_t blocks = (rows + MR - 1) / MR; /* evenly sized: a last block of one row would wait on its own sums */
         for (int64_t row = 0; row < rows; blocks--) {
             int64_t mr = (rows - row + blocks - 1) / blocks;
-            BLOCK_TABLE[nv - 1][mr - 1](depth, A + row * stride, stride, panel, row, column, &f);
+            BLOCK_TABLE[wide / VL - 1][mr - 1](depth, A + row * stride, stride, panel, row, column, &f);
             row += mr;
         }
     }
