@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 
 from graphghha.plants.fcu.jit import compiled
 from graphghha.plants.fcu.parameters import Parameters
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT,EVAPORATION_HEAT,VAPOUR_HEAT, WATER_HEAT, dew_point, enthalpy, saturation_ratio
+from graphghha.plants.fcu.psychro import (
+    AIR_DENSITY,
+    AIR_HEAT,
+    EVAPORATION_HEAT,
+    VAPOUR_HEAT,
+    WATER_HEAT,
+    dew_point,
+    enthalpy,
+    saturation_ratio,
+)
 
 # Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
 _COOLING_CURVE = (
