@@ -14,39 +14,63 @@ LATITUDE = np.radians(41.6)  # Des Moines
 CLEAR_SKY = 1000.0  # W/m2, beam at normal incidence without an atmosphere's last word: the clearness scales it
 WEEKDAY_HEAT = np.array(
     [
-        180,
-        160,
-        140,
-        130,
-        120,
-        120,
-        150,
-        300,
-        650,
-        1080,
-        1380,
-        1450,
-        1430,
-        1380,
-        1350,
-        1300,
-        1200,
-        970,
-        850,
-        600,
-        410,
-        300,
-        250,
-        200.0,
+        -28.0,
+        88.0,
+        70.0,
+        156.0,
+        39.0,
+        294.0,
+        231.0,
+        249.0,
+        929.0,
+        1275.0,
+        1306.0,
+        1280.0,
+        1285.0,
+        1169.0,
+        1153.0,
+        1083.0,
+        1522.0,
+        892.0,
+        811.0,
+        420.0,
+        481.0,
+        268.0,
+        289.0,
+        75.0,
     ]
 )  # W by hour, fit
-WEEKEND_HEAT = 170.0  # W, fit
+WEEKEND_HEAT = 95.7  # W, fit
 WEEKDAY_MOISTURE = (
     np.array(
-        [0, 0, 0, 0, 0, 0, 0, 0, 0.23, 0.34, 0.34, 0.34, 0.25, 0.25, 0.32, 0.32, 0.32, 0.24, 0.15, 0.15, 0.1, 0, 0, 0]
+        [
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            114.6,
+            169.3,
+            169.3,
+            169.3,
+            124.5,
+            124.5,
+            159.4,
+            159.4,
+            159.4,
+            119.5,
+            74.7,
+            74.7,
+            49.8,
+            0.0,
+            0.0,
+            0.0,
+        ]
     )
-    * 0.45359237
-    / 3600.0
+    / 3.6e6
 )  # kg/s by hour, fit
 
 _MINUTE = np.arange(MINUTES)
@@ -64,7 +88,7 @@ class Loads:
 
 @dataclass(frozen=True, slots=True)
 class Sky:
-    """The sun of one day: beam on a plane facing east and one facing south (signed), and diffuse on any facade, W/m2."""
+    """The sun of one day: beam on a plane facing east and one facing south (signed), and the sky's light, W/m2."""
 
     east: NDArray[np.float64]
     south: NDArray[np.float64]
@@ -84,15 +108,15 @@ def sky(day: date, clearness: float) -> Sky:
     beam = np.where(up > 0.0, CLEAR_SKY * clearness * 0.7 ** (air_mass**0.678), 0.0)
     east = -np.cos(declination) * np.sin(hour_angle)
     south = np.sin(LATITUDE) * np.cos(declination) * np.cos(hour_angle) - np.cos(LATITUDE) * np.sin(declination)
-    return Sky(beam * east, beam * south, CLEAR_SKY * 0.15 * up * (1.0 - 0.3 * clearness))
+    return Sky(beam * east, beam * south, CLEAR_SKY * up * (1.0 - 0.3 * clearness))
 
 
-def facade_sun(day: date, azimuth: float, clearness: float) -> NDArray[np.float64]:
+def facade_sun(day: date, azimuth: float, clearness: float, sky_share: float) -> NDArray[np.float64]:
     """Sun on a vertical facade in W/m2; `azimuth` in degrees from north, clockwise."""
     above = sky(day, clearness)
     angle = np.radians(azimuth)
     irradiance: NDArray[np.float64] = np.maximum(np.sin(angle) * above.east - np.cos(angle) * above.south, 0.0)
-    return irradiance + above.diffuse
+    return irradiance + sky_share * above.diffuse
 
 
 def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> NDArray[np.float64]:
@@ -115,7 +139,7 @@ def zone_loads(p: Any, day: date, clearness: float, rng: np.random.Generator | N
         presence = occupancy_noise(rng)
         heat = heat * presence
         moisture = moisture * presence
-    solar = p.solar_aperture * facade_sun(day, p.facade_azimuth, clearness)
+    solar = p.solar_aperture * facade_sun(day, p.facade_azimuth, clearness, p.sky_share)
     return Loads(
         (1.0 - p.radiant_share) * heat + (1.0 - p.solar_to_mass) * solar,
         p.radiant_share * heat + p.solar_to_mass * solar,

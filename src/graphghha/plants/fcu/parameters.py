@@ -12,20 +12,21 @@ class Parameters:
     """One zone with its fan-coil unit. "Data" is read from the public tables, "fit" is fitted to them."""
 
     # zone, fit: the stuck valves and the sensor biases pin these, the fault-free year alone does not
-    air_capacity: float = 313e3  # J/K, air and what follows it within minutes
-    mass_capacity: float = 3.89e6  # J/K, furniture and inner walls
-    air_mass_ua: float = 245.0  # W/K
-    air_outdoor_ua: float = 20.0  # W/K
-    mass_outdoor_ua: float = 6.9  # W/K
-    neighbour_ua: float = 2.0  # W/K, mass to the rooms next door
+    air_capacity: float = 2.999e5  # J/K, air and what follows it within minutes
+    mass_capacity: float = 7.753e6  # J/K, furniture and inner walls
+    air_mass_ua: float = 256.5  # W/K
+    air_outdoor_ua: float = 25.64  # W/K
+    mass_outdoor_ua: float = 4.872  # W/K
+    neighbour_ua: float = 15.34  # W/K, mass to the rooms next door
     neighbour: float = 22.0  # degC
-    room_volume: float = 54.0  # m3
-    latent_share: float = 0.25  # share of the coil's condensate that the room air loses
+    room_volume: float = 52.75  # m3
+    latent_share: float = 0.5629  # share of the coil's condensate that the room air loses
     # loads, fit
-    radiant_share: float = 0.3  # of the gains, to the mass
-    solar_aperture: float = 1.0  # m2
-    solar_to_mass: float = 0.5
-    facade_azimuth: float = 180.0  # degrees from north, clockwise
+    radiant_share: float = 0.2265  # of the gains, to the mass
+    solar_aperture: float = 1.281  # m2
+    sky_share: float = 0.15  # diffuse light on the facade against the clear sky's beam
+    solar_to_mass: float = 0.2396
+    facade_azimuth: float = 171.4  # degrees from north, clockwise
     gain_scale: float = 1.0
     schedule_shift_min: float = 0.0
     # fan, data
@@ -41,10 +42,10 @@ class Parameters:
     throttle_3: float = -1.27
     # outdoor air, data
     damper_minimum: float = 0.30
-    damper_exponent: float = 2.33
+    damper_exponent: float = 2.32
     outdoor_share: float = 0.1054
     outdoor_exponent: float = 0.79
-    wide_opening: float = 3.3  # from this opening on the share no longer depends on the air flow
+    wide_opening: float = 4.66  # from this opening on the share no longer depends on the air flow
     outdoor_floor: float = 0.4153  # L/s
     leak_opening: float = 0.9  # opening a fully leaking damper adds, relative to the minimum position
     # water, data
@@ -54,17 +55,17 @@ class Parameters:
     heating_full_flow: float = 0.06624
     # coils; conductances at low speed from steady hours of the data (leaving air within 0.1 K), exponents fit
     cooling_ua_air: float = 567.0  # W/K
-    cooling_air_exponent: float = 0.76
+    cooling_air_exponent: float = 0.2833
     cooling_ua_still: float = 172.0  # W/K, water side without flow
     cooling_ua_water: float = 408.0  # W/K more per gal/min
     wet_offset: float = 0.753  # K
     wet_undershoot: float = 0.336
     wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
     wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
-    heating_ua_air: float = 277.0
-    heating_air_exponent: float = 0.8
+    heating_ua_air: float = 247.4
+    heating_air_exponent: float = 0.2891
     heating_ua_still: float = 30.0
-    heating_ua_water: float = 778.0
+    heating_ua_water: float = 1127.0
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
     # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
     coil_dry_rate: float = 0.155  # return water towards mixed air
@@ -73,7 +74,7 @@ class Parameters:
     core_rate: float = 2.0  # return water towards the water left in the coil
     core_flow: float = 0.0019  # L/s: with less flow no cold water is left
     stored_heat: float = 1.9  # the heating coil warms the still air by this much of its last temperature rise
-    still_water_rate: float = 35.0  # at 1 gal/min: water through a coil without air flow
+    still_water_rate: float = 145.4  # at 1 gal/min: water through a coil without air flow
     coil_settle_min: float = 1.5
     # control; setpoints and thresholds data, gains fit
     operate_cooling: float = 200.0 / 9.0
@@ -81,10 +82,10 @@ class Parameters:
     setback_cooling: float = 265.0 / 9.0
     setback_heating: float = 115.0 / 9.0
     deadband: float = 5.0 / 9.0
-    cooling_gain: float = 0.027  # 1/K
-    cooling_integral: float = 0.01026  # 1/K min
-    heating_gain: float = 0.0432
-    heating_integral: float = 0.00504
+    cooling_gain: float = 0.05968  # 1/K
+    cooling_integral: float = 0.008098  # 1/K min
+    heating_gain: float = 0.04633
+    heating_integral: float = 0.004816
     start_share: float = 1.0  # 1: a new call starts with the valve shut whatever the error (bumpless)
     integral_floor: float = -1.0
     medium_threshold: float = 0.4
