@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import jaxtyping
 import pytest
 from jaxtyping import install_import_hook
+
+from checks import unchecked_shapes
 
 with install_import_hook("graphghha.nn", "beartype.beartype"):
     import graphghha.nn  # noqa: F401
@@ -26,6 +27,5 @@ def data_dir() -> Path:
 @pytest.fixture
 def unchecked() -> Iterator[None]:
     """As users run it, without run-time shape checks: bad input must meet our own errors."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    with unchecked_shapes():
+        yield

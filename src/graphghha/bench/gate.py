@@ -32,7 +32,7 @@ def reference_scores(adu: ADU, x: NDArray[np.float32], graph: CpsGraph) -> NDArr
     """[s f] -> [s c]: the ADU with every layer replaced by Algorithm 1 written plainly, in double precision."""
     adj = torch.from_numpy(neighborhood(graph, adu.config.neighbors).dense())
     norm = adu.config.options.get("global_norm", "rms")
-    exact = ADU(adu.template, config=adu.config)
+    exact = ADU.from_config(adu.template, adu.config)
     exact.load_state_dict(adu.state_dict())
     exact.double()
     with torch.no_grad():

@@ -38,7 +38,7 @@ class Task:
     def adu(self, layer: str, dtype: DtypeName) -> ADU:
         torch.manual_seed(self.seed)
         config = replace(self.config, layer=layer, dtype=dtype, options={})
-        return ADU(self.template, config=config).eval()
+        return ADU.from_config(self.template, config).eval()
 
     def windows(self) -> np.ndarray:
         """[b s f]"""

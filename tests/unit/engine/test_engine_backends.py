@@ -41,7 +41,7 @@ def test_a_backend_agrees_with_the_adu(adu, saved, backend, dtype, masked):
 def oracle(adu: ADU, x: np.ndarray, graph) -> np.ndarray:
     """The ADU with every layer replaced by the plain reference, in double precision."""
     adj = torch.from_numpy(neighborhood(graph, adu.config.neighbors).dense())
-    judge64 = ADU(adu.template, config=adu.config)
+    judge64 = ADU.from_config(adu.template, adu.config)
     judge64.load_state_dict(adu.state_dict())
     judge64.double()
     with torch.no_grad():
@@ -112,9 +112,20 @@ def test_the_other_layers_run_on_the_torch_backend():
     assert difference(engine.score(x), judge(adu, x, PLANT)) < 1e-6
 
 
-def test_an_adu_is_exported_when_the_onnx_backend_is_asked_for():
+def test_an_adu_is_exported_when_the_onnx_backend_is_asked_for(unchecked):
     adu = model(PLANT, layers=1, width=8, heads=1)
     engine = Engine(adu, PLANT, backend="onnx")
     assert engine.backend == "onnx"
     x = windows(PLANT)
     assert difference(engine.score(x), judge(adu, x, PLANT)) < 1e-5
+
+
+@pytest.mark.parametrize("settings", [{}, {"width": 32, "heads": 1}], ids=["narrow-heads", "wide-heads"])
+def test_a_hostile_node_is_cut_as_in_the_adu(settings):
+    adu, graph = model(PLANT, **settings), PLANT.replicate(3)
+    x = windows(graph, 1)
+    for size in (1e3, 1e6, 1e12, 1e30):
+        x[0, 5] = size
+        found = Engine(adu, graph, backend="native").score(x)
+        assert np.isfinite(found).all()
+        assert difference(found, judge(adu, x, graph, None)) < 1e-3

@@ -33,7 +33,7 @@ class TorchBackend:
             raise EngineError("the torch backend needs an ADU or a model directory; only arrays were given")
         self._device = source.role_embedding.weight.device
         config = replace(source.config, dtype=dtype)  # type: ignore[arg-type]  # checked by AduConfig
-        self._adu = ADU(source.template, config=config)
+        self._adu = ADU.from_config(source.template, config)
         self._adu.load_state_dict(source.state_dict())
         self._adu.eval().to(self._device)
         self._tensors = self._adu.tensors(graph)

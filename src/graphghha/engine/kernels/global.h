@@ -9,6 +9,13 @@
 #include "plan.h"
 
 #define RMS_EPS 1e-6f
+#define QUERY_LIMIT 1e3f /* as in nn/ops.py: a hostile node must not square its way to infinity */
+
+/* The limit first: x86 returns the second operand when one is NaN, and a NaN must stay visible. */
+INLINE vf query(const Plan *p, vf Q1) {
+    vf Q = relu2(Q1);
+    return p->rms ? vmin(splat(QUERY_LIMIT), Q) : Q;
+}
 
 /* Add the rows of one tile to its partial state. g: lanes of a vector that belong to one head. */
 INLINE void accumulate_narrow(const Plan *p, const int g, int64_t rows, const float *K1V1, const uint8_t *mask,
@@ -75,7 +82,7 @@ static void reduce_state(const Plan *p, const float *partial, int64_t present, f
 /* H1 = C1 * phi(Q1) S, written as input of W_H. */
 INLINE void apply_narrow(const Plan *p, const int g, const float *Q1, const float *state, float C1, act_t *out) {
     for (int64_t at = 0; at < p->G; at += VL) {
-        vf Q = relu2(load(Q1 + at)) * C1, H1 = splat(0.0f);
+        vf Q = query(p, load(Q1 + at)) * C1, H1 = splat(0.0f);
 #pragma GCC unroll 16
         for (int r = 0; r < g; r++) H1 += rotate(Q, g, r) * load(state + r * p->G + at);
         store_input(out + at, H1);
@@ -87,7 +94,10 @@ static void apply_wide(const Plan *p, const float *Q1, const float *state, float
     for (int64_t head = 0; head < p->heads; head++)
         for (int64_t b = 0; b < w; b += VL) {
             vf H1 = splat(0.0f);
-            for (int64_t a = 0; a < w; a++) H1 += phi(Q1[head * w + a]) * load(state + (head * w + a) * w + b);
+            for (int64_t a = 0; a < w; a++) {
+                const float Q = phi(Q1[head * w + a]);
+                H1 += (p->rms && Q > QUERY_LIMIT ? QUERY_LIMIT : Q) * load(state + (head * w + a) * w + b);
+            }
             store_input(out + head * w + b, H1 * C1);
         }
 }

@@ -7,6 +7,10 @@
 #include "plan.h"
 #include "product.h"
 
+#define FEATURE_LIMIT 1e4f /* as in nn/adu.py: scaled features are of order one, beyond this lies a liar */
+
+INLINE float limited(float x) { return x > FEATURE_LIMIT ? FEATURE_LIMIT : x < -FEATURE_LIMIT ? -FEATURE_LIMIT : x; }
+
 /* H(0); returns 1 + the first node whose features are not finite, else 0. x, mask: of all nodes. */
 STAGE int64_t embed(const Plan *p, const float *x, const uint8_t *mask, const Tile *tile, float *H) {
     for (int64_t i = 0; i < tile->rows; i++) {
@@ -24,10 +28,11 @@ STAGE int64_t embed(const Plan *p, const float *x, const uint8_t *mask, const Ti
             vf a = load(role + at), b = load(role + at + VL), c = load(role + at + 2 * VL), d = load(role + at + 3 * VL);
             for (int64_t j = 0; j < count; j++) {
                 const float *w = W + j * p->D + at;
-                a += features[j] * load(w);
-                b += features[j] * load(w + VL);
-                c += features[j] * load(w + 2 * VL);
-                d += features[j] * load(w + 3 * VL);
+                const float f = limited(features[j]);
+                a += f * load(w);
+                b += f * load(w + VL);
+                c += f * load(w + 2 * VL);
+                d += f * load(w + 3 * VL);
             }
             store(out + at, a);
             store(out + at + VL, b);
@@ -36,7 +41,7 @@ STAGE int64_t embed(const Plan *p, const float *x, const uint8_t *mask, const Ti
         }
         for (; at < p->D; at += VL) {
             vf a = load(role + at);
-            for (int64_t j = 0; j < count; j++) a += features[j] * load(W + j * p->D + at);
+            for (int64_t j = 0; j < count; j++) a += limited(features[j]) * load(W + j * p->D + at);
             store(out + at, a);
         }
     }

@@ -43,6 +43,17 @@ INLINE vf vmax(vf a, vf b) {
 #endif
 }
 
+INLINE vf vmin(vf a, vf b) {
+#if VL == 16
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VL == 8
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    vi m = a < b;
+    return (vf)(((vi)a & m) | ((vi)b & ~m));
+#endif
+}
+
 /* zero first: x86 returns the second operand when one is NaN, and a NaN must stay visible */
 INLINE vf relu(vf x) { return vmax(splat(0.0f), x); }
 INLINE vf relu2(vf x) { x = relu(x); return x * x; }
