@@ -1,0 +1,135 @@
+"""From a fitted network to a model that can be shipped: calibrated on validation, thresholds from an alert budget."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha import __version__
+from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.engine import Engine
+from graphghha.engine.frozen import FrozenModel
+from graphghha.engine.scorer import LEAST, Scorer
+from graphghha.evaluation.budget import Threshold, threshold_for_budget
+from graphghha.evaluation.metrics import counted
+from graphghha.evaluation.recording import STEP_S, Recording, record
+from graphghha.evaluation.scenario import Run, Schedule, attacked_run
+from graphghha.models import Model
+from graphghha.models.calibration import Calibration, fit_calibration
+from graphghha.training.recipe import FIRST_DAY, ROWS_PER_DAY, VALIDATION, Recipe, Trained
+from graphghha.vocabulary import CLASSES
+from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows.provenance import Fingerprint, Span
+
+IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
+CALIBRATION_ROWS = 400_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FinishConfig:
+    """Validation buildings: some attacked, for the calibration; more of them normal, for the alert budget."""
+
+    attacked_runs: int = 2
+    attacked_days: int = 24
+    normal_runs: int = 4
+    normal_days: int = 24
+    budget_per_day: float = 0.4  # for the validation building of `zones` zones
+    schedule: Schedule = Schedule(mean_gap_days=8.0)
+    rule: AlarmRule = AlarmRule()
+    group: GroupRule = GroupRule()
+    engine: tuple[tuple[str, Any], ...] = ()
+
+
+def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
+    """Record validation runs, fit calibration and threshold on them, add the known answer."""
+    model = _assemble(trained, IDENTITY, {"rule": asdict(config.rule), "group": asdict(config.group)})
+    say("calibration: attacked validation buildings")
+    attacked = [
+        attacked_run(run, trained.provenance["cases_seen"], config.schedule)
+        for run in _runs(recipe, 0, config.attacked_runs, config.attacked_days)
+    ]
+    recordings = [_record(trained, model, run, config) for run in attacked]
+    calibration = _calibrate(recordings)
+    say("alert budget: normal validation buildings")
+    normal = _runs(recipe, 100, config.normal_runs, config.normal_days)
+    model = _assemble(trained, calibration, model.thresholds)
+    quiet = [_record(trained, model, run, config) for run in normal]
+    threshold = threshold_for_budget(
+        [recording.attack for recording in quiet],
+        quiet[0].near,
+        config.rule,
+        config.group,
+        budget_per_day=config.budget_per_day,
+        step_s=STEP_S,
+        spans=_spans(normal),
+    )
+    return _assemble(trained, calibration, _thresholds(threshold, config.group))
+
+
+def _runs(recipe: Recipe, first: int, count: int, days: int) -> list[Run]:
+    """Runs spread over the year."""
+    return [
+        Run(
+            seed=recipe.run_seed(VALIDATION, first + n),
+            start=FIRST_DAY + timedelta(days=15 + n * 365 // count),
+            days=days,
+            zones=recipe.zones,
+        )
+        for n in range(count)
+    ]
+
+
+def _record(trained: Trained, model: Model, run: Run, config: FinishConfig) -> Recording:
+    graph = model.template.replicate(run.zones)
+    return record(trained.plant, run, Scorer(model, graph, **dict(config.engine)))
+
+
+def _calibrate(recordings: Sequence[Recording]) -> Calibration:
+    """On node-minutes that count, thinned evenly whatever their class, so that their mix stays that of life."""
+    logits, labels = [], []
+    for recording in recordings:
+        _, kept = counted(recording.truth > 0, recording.observable, recording.recovering)
+        logits.append(np.log(np.maximum(recording.probs[kept], LEAST)))
+        labels.append(recording.truth[kept])
+    z, y = np.concatenate(logits), np.concatenate(labels)
+    stride = max(1, len(y) // CALIBRATION_ROWS)
+    return fit_calibration(z[::stride], y[::stride], _spans([recording.run for recording in recordings]))
+
+
+def _spans(runs: Sequence[Run]) -> list[Span]:
+    return [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
+
+
+def _thresholds(threshold: Threshold, group: GroupRule) -> dict[str, Any]:
+    return {**threshold.to_dict(), "group": asdict(group)}
+
+
+def _assemble(trained: Trained, calibration: Calibration, thresholds: Any) -> Model:
+    frozen = FrozenModel.of(trained.adu)
+    template = trained.plant.template
+    return Model(
+        plant=trained.plant.name,
+        template=template,
+        adu_config=trained.adu.config.to_dict(),
+        weights=dict(frozen.weights),
+        scaler=trained.scaler,
+        expectation=trained.expectation,
+        norm=trained.norm,
+        calibration=calibration.to_dict(),
+        thresholds=thresholds,
+        known_answer=_known_answer(frozen, template.num_nodes, trained),
+        provenance={
+            **trained.provenance,
+            "versions": {"graphghha": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        },
+    )
+
+
+def _known_answer(frozen: FrozenModel, num_nodes: int, trained: Trained) -> dict[str, NDArray[Any]]:
+    features = np.random.default_rng(0).normal(0, 1, (num_nodes, len(FEATURE_NAMES))).astype(np.float32)
+    engine = Engine(frozen, trained.plant.template, backend="torch")
+    return {"features": features, "probabilities": engine.score(features)}
