@@ -12,7 +12,7 @@ _SHOWN = ("vanilla_gat", "sparsified_gat", "quantized_gat", "pyg_gatconv", "grap
 
 
 def latency_page(results: Sequence[Result], directory: Path) -> Path:
-    """Write the page and its figures. `results`: any of bench latency, degree, precision and stream."""
+    """Write the page and its figures from the JSON of any of our benchmarks of speed."""
     directory.mkdir(parents=True, exist_ok=True)
     by_bench: dict[str, list[Result]] = {}
     for result in results:
@@ -23,7 +23,7 @@ def latency_page(results: Sequence[Result], directory: Path) -> Path:
         parts += _machine(latencies[0])
         latency_figure(latencies[0], directory / "latency.svg")
         parts += ["", "![latency against nodes](latency.svg)", ""]
-        parts += _aims(latencies)
+        parts += _aims(latencies, by_bench.get("threads", []))
     for result in latencies:
         parts += _latency_table(result)
     for result in by_bench.get("degree", []):
@@ -33,6 +33,10 @@ def latency_page(results: Sequence[Result], directory: Path) -> Path:
         parts += _precision_section(result)
     for result in by_bench.get("stream", []):
         parts += _stream_section(result)
+    for result in by_bench.get("threads", []):
+        parts += _threads_section(result)
+    for result in by_bench.get("events", []):
+        parts += _events_section(result)
     parts += ["", "## The paper's printed figures", "", *[f"- {note}" for note in paper.NOTES]]
     page = directory / "latency.md"
     page.write_text("\n".join(parts) + "\n", encoding="utf-8")
@@ -65,7 +69,7 @@ def _ratio(above: float | None, below: float | None) -> str:
     return f"{above / below:.2f}" if above and below else "n/a"
 
 
-def _aims(latencies: Sequence[Result]) -> list[str]:
+def _aims(latencies: Sequence[Result], threads: Sequence[Result]) -> list[str]:
     """The ratios that the engine is built for, each from one run."""
     single = next((r for r in latencies if r["config"]["threads"] == 1 and r["config"]["batch"] == 1), None)
     if single is None:
@@ -93,10 +97,13 @@ def _aims(latencies: Sequence[Result]) -> list[str]:
             lines.append(f"| fp32 / bf16 | {nodes} | >= {1.3 if nodes == 1024 else 1.5} | {value} |")
     grown = ratio(("graphghha", 12_288, "fp32"), ("graphghha", 1536, "fp32"))
     lines.append(f"| time(12,288) / time(1,536), fp32 | | <= 8.8 | {grown} |")
-    pair = next((r for r in latencies if r["config"]["threads"] == 2 and r["config"]["batch"] == 1), None)
-    if pair:
-        value = _ratio(_ms(single, "graphghha", 1536, "fp32"), _ms(pair, "graphghha", 1536, "fp32"))
-        lines.append(f"| one thread / two threads, fp32 (two runs) | 1536 | >= 1.5 | {value} |")
+    for result in threads:
+        for row in result["rows"]:
+            if row["threads"] == 2:
+                aim = ">= 1.5" if row["nodes"] == 1536 else ""
+                lines.append(
+                    f"| one thread / two threads, {row['dtype']} | {row['nodes']} | {aim} | {row['speedup']:.2f} |"
+                )
     return [*lines, "", _crossover(single)]
 
 
@@ -191,3 +198,30 @@ def _stream_section(result: Result) -> list[str]:
             f"{row['node_windows_per_s_per_core']:.3g} |"
         )
     return lines
+
+
+def _threads_section(result: Result) -> list[str]:
+    lines = ["", "## More threads", "", "| nodes | threads | ms | p99 ms | speed-up |", "|---|---|---|---|---|"]
+    for row in result["rows"]:
+        lines.append(
+            f"| {row['nodes']} | {row['threads']} | {row['ms']:.4g} | {row['p99_ms']:.3g} | {row['speedup']:.2f} |"
+        )
+    return lines
+
+
+def _events_section(result: Result) -> list[str]:
+    rows = result["rows"]
+    lines = [
+        "",
+        f"## Events instead of full passes, {rows[0]['nodes']} nodes",
+        "",
+        "| tolerance | ms per window | of a full pass | rows recomputed | largest difference | labels that differ |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row['tolerance']:g} | {row['ms']:.4g} | {row['ratio']:.2f} | {row['rows_share']:.1%} | "
+            f"{row['max_difference']:.1e} | {row['flipped']:.3%} |"
+        )
+    state = result["config"]["state_tolerance"]
+    return [*lines, "", f"A full pass is made when the global state has moved by more than {state:g} of its size."]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from graphghha.bench import degree, gate, latency, paper, precision, stream
+from graphghha.bench import degree, events, gate, latency, paper, precision, stream, threads
 from graphghha.bench.graphs import ring, synthetic_template
 from graphghha.bench.harness import Effort, interleaved, peak_mb
 from graphghha.bench.methods import available
@@ -58,9 +58,14 @@ def test_the_page_holds_every_section_of_what_was_measured(measured, tmp_path):
         degree.run((8, 24), nodes=64, effort=QUICK),
         precision.run(64, effort=QUICK),
         stream.run((32,), batches=(1, 3), effort=QUICK),
+        threads.run((64,), effort=QUICK),
+        events.run(64, (0.05,), steps=3),
     ]
     page = latency_page(json.loads(json.dumps(results)), tmp_path).read_text()
-    for heading in ("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64", "Precision", "Throughput"):
+    for heading in (
+        *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64", "Precision"),
+        *("Throughput", "More threads", "Events instead of full passes"),
+    ):
         assert heading in page
     assert (tmp_path / "latency.svg").stat().st_size > 0 and (tmp_path / "degree.svg").stat().st_size > 0
     assert "| dense vanilla GAT / GraphGHHA, fp32 | 32 |" in page and "Crossover with GATConv" in page
@@ -118,3 +123,10 @@ def test_printed_figures_are_complete_and_the_notes_on_them_hold():
             ratio = paper.latency_ms(method, nodes) / paper.latency_ms("vanilla_gat", nodes)
             assert reduction == pytest.approx(100 * (1 - ratio), abs=0.02)
     assert paper.latency_ms("graphghha", 33) is None and len(paper.latency_rows()) == 28
+
+
+def test_events_without_tolerance_differ_in_nothing_and_with_it_save_rows():
+    rows = events.run(320, (0.0, 0.05), steps=6)["rows"]
+    exact, calm = rows
+    assert exact["rows_share"] > 0.95 and exact["flipped"] == 0.0 and exact["max_difference"] < 1e-6
+    assert calm["rows_share"] < 0.6 and calm["max_difference"] < 0.05

@@ -1,8 +1,10 @@
 """What an engine promises its callers, whatever runs inside."""
 
 import logging
+import os
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -81,6 +83,19 @@ def test_many_callers_may_share_the_helper_threads(adu, threads):
     with ThreadPoolExecutor(6) as pool:
         for got, alone in zip(pool.map(engine.score, inputs), want, strict=True):
             np.testing.assert_array_equal(got, alone)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_scores_with_helpers_of_its_own(adu):
+    engine = Engine(adu, PLANT.replicate(12), threads=2, backend="native")
+    x = windows(engine.graph)
+    want = engine.score(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn that threads do not survive a fork
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if all(np.array_equal(engine.score(x), want) for _ in range(5)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_training_on_does_not_change_an_engine(adu):

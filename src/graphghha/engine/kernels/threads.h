@@ -35,7 +35,18 @@ static void *helper(void *unused) {
     return NULL;
 }
 
+/* A forked child has none of the parent's helpers and hires its own. */
+static void forget_pool(void) {
+    pthread_mutex_init(&pool_lock, NULL);
+    pthread_cond_init(&pool_wake, NULL);
+    pthread_cond_init(&pool_left, NULL);
+    pool_job = NULL;
+    pool_size = 0;
+}
+
 static void hire(int64_t wanted) {
+    static int is_registered;
+    if (!is_registered) is_registered = pthread_atfork(NULL, NULL, forget_pool) == 0;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals stay with the interpreter's own threads */
