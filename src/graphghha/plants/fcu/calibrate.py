@@ -1,4 +1,4 @@
-"""The simulator against published statistics: annual mean and standard deviation per case and signal, and the hourly year."""
+"""The simulator against published statistics: annual mean and standard deviation, and the hourly year."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping

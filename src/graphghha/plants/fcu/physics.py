@@ -145,13 +145,13 @@ def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
     """Share of the air flow that a blocked outlet lets through."""
     if blocked <= 0.0 or speed <= 0.0:
         return 1.0
-    return min((1.0 - blocked) * (speed / p.fan_low) ** (p.outlet_exponent * blocked), 1.0)
+    return min((1.0 - blocked) * math.pow(speed / p.fan_low, p.outlet_exponent * blocked), 1.0)
 
 
 @compiled
 def damper_opening(position: float, p: Parameters) -> float:
     """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
-    return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
+    return math.pow(max(position, 0.0) / p.damper_minimum, p.damper_exponent)
 
 
 @compiled
@@ -161,9 +161,9 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
         return p.outdoor_floor
     # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
     exponent = p.outdoor_exponent * min(max((p.wide_opening - opening) / (p.wide_opening - 1.0), 0.0), 1.0)
-    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** exponent
+    share = p.outdoor_share * opening * math.pow(air_flow / p.air_flow_low, exponent)
     # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
-    share = share / (1.0 + share**4) ** 0.25
+    share = share / math.sqrt(math.sqrt(1.0 + share * share * share * share))
     return min(max(share * air_flow, p.outdoor_floor), max(air_flow, p.outdoor_floor))
 
 
@@ -204,19 +204,20 @@ def wet_coil(
     water: float,
     ua_air: float,
     ua_water: float,
+    undershoot: float,
     p: Parameters,
 ) -> tuple[float, float, float]:
     """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
 
     Condensation holds the leaving air near the dew point of the entering air: above it by `wet_offset`, less
-    `wet_undershoot` of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
+    a share (`undershoot`) of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
     """
     if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
         return 0.0, air_in, ratio_in
     dry = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
     dry_out = air_in - dry / (air_mass * AIR_HEAT)
     dew = dew_point(ratio_in)
-    wet_out = dew + p.wet_offset - p.wet_undershoot * (dew - dry_out)
+    wet_out = dew + p.wet_offset - undershoot * (dew - dry_out)
     if wet_out <= dry_out or dew <= water_in:
         return dry, dry_out, ratio_in
     air_out = min(wet_out, air_in)

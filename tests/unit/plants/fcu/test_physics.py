@@ -93,10 +93,12 @@ def test_dry_coil_stays_between_air_and_water(air_in, air_mass, water_in, water,
     assert low - 1e-6 <= water_out <= high + 1e-6
 
 
-@given(air_temperatures, st.floats(5, 100), air_masses, water_flows, conductances, conductances)
-def test_wet_coil_closes_energy_and_water(air_in, percent, air_mass, water, ua_air, ua_water):
+@given(air_temperatures, st.floats(5, 100), air_masses, water_flows, conductances, conductances, st.floats(0, 1))
+def test_wet_coil_closes_energy_and_water(air_in, percent, air_mass, water, ua_air, ua_water, undershoot):
     ratio_in = humidity_ratio(air_in, percent)
-    heat, air_out, ratio_out = wet_coil(air_in, ratio_in, air_mass, P.chilled_water, water, ua_air, ua_water, P)
+    heat, air_out, ratio_out = wet_coil(
+        air_in, ratio_in, air_mass, P.chilled_water, water, ua_air, ua_water, undershoot, P
+    )
     assert 0.0 <= ratio_out <= ratio_in
     if ratio_out < ratio_in:
         carried = air_mass * (enthalpy(air_in, ratio_in) - enthalpy(air_out, ratio_out))
@@ -109,8 +111,8 @@ def test_wet_coil_closes_energy_and_water(air_in, percent, air_mass, water, ua_a
 
 
 def test_humid_air_gives_the_coil_more_heat_than_dry_air():
-    dry, *_ = wet_coil(24.0, 0.004, 0.23, P.chilled_water, 0.1, 300.0, 3000.0, P)
-    wet, air_out, ratio_out = wet_coil(24.0, 0.014, 0.23, P.chilled_water, 0.1, 300.0, 3000.0, P)
+    dry, *_ = wet_coil(24.0, 0.004, 0.23, P.chilled_water, 0.1, 300.0, 3000.0, 0.336, P)
+    wet, air_out, ratio_out = wet_coil(24.0, 0.014, 0.23, P.chilled_water, 0.1, 300.0, 3000.0, 0.336, P)
     assert wet > 1.2 * dry and ratio_out < 0.014 and air_out > P.chilled_water
 
 

@@ -22,7 +22,7 @@ def test_generated_year_is_continental(seed):
     by_month = year.temperature[: 360 * 24].reshape(12, -1).mean(axis=1)
     assert by_month[0] < 0 < 20 < by_month[6] < 30
     assert -35 < year.temperature.min() < -12 and 29 < year.temperature.max() < 43
-    assert 0 < year.humidity.min() and year.humidity.max() <= 100 and 55 < year.humidity.mean() < 80
+    assert year.humidity.min() > 0 and year.humidity.max() <= 100 and 55 < year.humidity.mean() < 80
 
 
 def test_generated_afternoons_are_warmer_and_drier_than_mornings():
@@ -37,9 +37,7 @@ def test_minutes_run_through_the_hourly_means_across_midnight():
     year = continental(0)
     day, following = year.day(date(2018, 3, 5)), year.day(date(2018, 3, 6))
     assert abs(day.temperature[-1] - following.temperature[0]) < 0.2
-    assert day.temperature.reshape(24, 60).mean(axis=1) == pytest.approx(
-        year.temperature[63 * 24 : 64 * 24], abs=1.0
-    )
+    assert day.temperature.reshape(24, 60).mean(axis=1) == pytest.approx(year.temperature[63 * 24 : 64 * 24], abs=1.0)
 
 
 def test_the_last_day_of_february_serves_a_leap_year():
