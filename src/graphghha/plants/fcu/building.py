@@ -15,6 +15,7 @@ from graphghha.plants.fcu.kernel import (
     S_AIR,
     S_COIL,
     S_CORE,
+    S_DEEP,
     S_DISCHARGE,
     S_HOT,
     S_MASS,
@@ -79,6 +80,7 @@ class Building:
         self._flat = [flat(each) for each in self.parameters]
         self.state: NDArray[np.float64] = np.zeros((zones, NUM_STATE))
         self.state[:, [S_AIR, S_MASS, S_COIL, S_CORE, S_DISCHARGE, S_HOT, S_MIXED]] = 20.0
+        self.state[:, S_DEEP] = 21.5  # the structure remembers months, longer than any spin-up
         self.state[:, S_RATIO] = 0.005
         self.state[:, S_MODE] = 2
         self._neutral = ZoneHooks.neutral(rows=1)

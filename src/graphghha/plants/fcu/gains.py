@@ -15,14 +15,14 @@ CLEAR_SKY = 1000.0  # W/m2 at normal incidence, before air mass and clearness
 # a workday by the hour, six hours a line; all fit
 WEEKDAY_HEAT: NDArray[np.float64] = np.array(  # W
     (
-        (5, 143, 68, 100, 199, 148),  # night
-        (389, 79, 708, 1361, 1230, 1233),  # morning
-        (1216, 1080, 1182, 1218, 1344, 942),  # afternoon
-        (780, 440, 432, 344, 125, 246),  # evening
+        (0, 139, 62, 100, 199, 150),  # night
+        (414, 55, 760, 1349, 1243, 1239),  # morning
+        (1200, 1070, 1164, 1223, 1359, 882),  # afternoon
+        (790, 431, 434, 348, 124, 251),  # evening
     ),
     dtype=np.float64,
 ).ravel()
-WEEKEND_HEAT = 104.0  # W
+WEEKEND_HEAT = 103.2  # W
 WEEKDAY_MOISTURE: NDArray[np.float64] = (  # kg/s, from g/h
     np.array(
         (

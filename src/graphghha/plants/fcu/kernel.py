@@ -44,8 +44,8 @@ from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NOISE, NUM_SIGNALS
 
 # the state of a zone
 S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
-NUM_STATE = 18
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED, S_DEEP = range(9, 19)
+NUM_STATE = 19
 
 H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
 H_DAMPER_LEAK, H_COOL_LEAK, H_HEAT_LEAK = (HOOK_INDEX[n] for n in ("damper_leak", "cooling_leak", "heating_leak"))
@@ -278,8 +278,18 @@ def run_day(
 
         # zone
         seeping = outdoor_mass if air_flow <= 0.0 else 0.0
-        state[S_AIR], state[S_MASS] = zone_step(
-            air, state[S_MASS], outside, state[S_DISCHARGE], air_mass, seeping, heat[minute], mass_heat[minute], 60.0, p
+        state[S_AIR], state[S_MASS], state[S_DEEP] = zone_step(
+            air,
+            state[S_MASS],
+            state[S_DEEP],
+            outside,
+            state[S_DISCHARGE],
+            air_mass,
+            seeping,
+            heat[minute],
+            mass_heat[minute],
+            60.0,
+            p,
         )
         source = moisture[minute] - p.latent_share * condensate
         state[S_RATIO] = moisture_step(state[S_RATIO], outside_ratio, outdoor_mass, source, 60.0, p)

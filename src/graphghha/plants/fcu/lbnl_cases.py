@@ -55,7 +55,7 @@ def _settings() -> dict[str, Setting]:
         "FCU_Control_CoolingReverse": Setting({"cooling_reverse": 1.0}),
         "FCU_Control_HeatingReverse": Setting({"heating_reverse": 1.0}),
         # this run of the data set shows the outdoor air of a half-open damper as well, although its damper reads normal
-        "FCU_Control_Unstable": Setting({"gain_factor": 80.0, "damper_leak": 2.55}),
+        "FCU_Control_Unstable": Setting({"gain_factor": 65.0, "damper_leak": 2.5}),
         "FCU_FanOutletBlockage": Setting({"outlet_blockage": 0.785}),
         "FCU_OABlockage": Setting({"outdoor_factor": 0.07}),
     }

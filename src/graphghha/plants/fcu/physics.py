@@ -116,6 +116,7 @@ _HEATING_CURVE = (
     ),
 )
 GPM = 0.0630902  # L/s
+STILL_HALF_GPM = 0.05  # a trickle this small heats or cools a still coil at half the full rate
 CURVE_STEPS = 100
 _GRID = np.linspace(0.0, 1.0, CURVE_STEPS + 1)
 COOLING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_COOLING_CURVE)
@@ -251,12 +252,12 @@ def still_coils(
     wet = mixed_ratio > saturation_ratio(coil)
     drift = (p.coil_wet_rate if wet else p.coil_dry_rate) / 60.0
     settle = p.core_rate / 60.0
-    pull = p.still_water_rate / 60.0 * cooling_gpm
+    pull = p.still_water_rate / 60.0 * cooling_gpm / (cooling_gpm + STILL_HALF_GPM)
     core = (core + drift * mixed + pull * chilled) / (1.0 + drift + pull)
     coil = (coil + drift * mixed + settle * core + pull * chilled) / (1.0 + drift + settle + pull)
     surface = max(coil, dew_point(mixed_ratio)) if wet else coil
     follow = p.discharge_rate / 60.0
-    pull = p.still_water_rate / 60.0 * heating_gpm
+    pull = p.still_water_rate / 60.0 * heating_gpm / (heating_gpm + STILL_HALF_GPM)
     discharge = (discharge + follow * surface + pull * hot) / (1.0 + follow + pull)
     return core, coil, discharge
 
@@ -265,6 +266,7 @@ def still_coils(
 def zone_step(
     air: float,
     mass: float,
+    deep: float,
     outdoor: float,
     supply: float,
     supply_mass: float,
@@ -273,16 +275,20 @@ def zone_step(
     mass_heat: float,
     step_s: float,
     p: Parameters,
-) -> tuple[float, float]:
-    """Air and mass temperature after a backward Euler step: stable, and its balance closes at the new values."""
+) -> tuple[float, float, float]:
+    """Air, mass and structure temperature after a backward Euler step: stable, balanced at the new values."""
     through_air = supply_mass * AIR_HEAT
     seeping = outdoor_mass * AIR_HEAT
     a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
-    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + p.neighbour_ua
+    # the structure's own backward step, solved in
+    deep_ua = p.deep_ua * (p.deep_capacity / step_s) / (p.deep_capacity / step_s + p.deep_ua)
+    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + deep_ua
     b1 = p.air_capacity / step_s * air + (p.air_outdoor_ua + seeping) * outdoor + through_air * supply + heat
-    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + p.neighbour_ua * p.neighbour + mass_heat
+    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + deep_ua * deep + mass_heat
     determinant = a11 * a22 - p.air_mass_ua * p.air_mass_ua
-    return (b1 * a22 + p.air_mass_ua * b2) / determinant, (a11 * b2 + p.air_mass_ua * b1) / determinant
+    air = (b1 * a22 + p.air_mass_ua * b2) / determinant
+    mass = (a11 * b2 + p.air_mass_ua * b1) / determinant
+    return air, mass, (p.deep_capacity / step_s * deep + p.deep_ua * mass) / (p.deep_capacity / step_s + p.deep_ua)
 
 
 @compiled
