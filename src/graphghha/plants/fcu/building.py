@@ -15,6 +15,7 @@ from graphghha.plants.fcu.kernel import (
     S_AIR,
     S_COIL,
     S_CORE,
+    S_DEEP,
     S_DISCHARGE,
     S_HOT,
     S_MASS,
@@ -23,15 +24,17 @@ from graphghha.plants.fcu.kernel import (
     S_RATIO,
     run_day,
 )
+from graphghha.plants.fcu.noise import SILENCE, SILENT, draw_day, quantiles
 from graphghha.plants.fcu.parameters import REFERENCE, Parameters, flat, varied
-from graphghha.plants.fcu.signals import NOISE, NUM_SIGNALS
+from graphghha.plants.fcu.signals import NUM_SIGNALS
 from graphghha.plants.fcu.weather import Weather, continental
 
 MAX_ZONES = 1000
 DEFAULT_START = datetime(2018, 1, 1)
-_NOISY = np.flatnonzero(NOISE > 0)
-# one stream per purpose, so that no draw depends on another or on what an attack does
-_ZONE, _OCCUPANCY, _SENSORS = range(3)
+# where the published runs begin; the structure's (fit) outlasts any spin-up
+START_TEMPERATURE, START_RATIO, START_STRUCTURE = 22.0, 0.0073, 21.5  # degC, kg/kg, degC
+# streams of a zone: its parameters once, its loads and noise day by day
+_ZONE, _DAY = range(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +81,11 @@ class Building:
         )
         self._flat = [flat(each) for each in self.parameters]
         self.state: NDArray[np.float64] = np.zeros((zones, NUM_STATE))
-        self.state[:, [S_AIR, S_MASS, S_COIL, S_CORE, S_DISCHARGE, S_HOT, S_MIXED]] = 20.0
-        self.state[:, S_RATIO] = 0.005
+        self.state[:, [S_AIR, S_MASS, S_COIL, S_CORE, S_DISCHARGE, S_HOT, S_MIXED]] = START_TEMPERATURE
+        self.state[:, S_DEEP] = START_STRUCTURE
+        self.state[:, S_RATIO] = START_RATIO
         self.state[:, S_MODE] = 2
         self._neutral = ZoneHooks.neutral(rows=1)
-        self._silence = np.zeros((1, NUM_SIGNALS))
         for number in range(-spin_up_days, 0):
             self._simulate(Day(number, start + timedelta(days=number)), DayHooks(zones))
         self.next_day = 0
@@ -123,13 +126,10 @@ class Building:
         telemetry = np.empty((self.num_zones, MINUTES, NUM_SIGNALS))
         for zone in range(self.num_zones):
             p = self._flat[zone]
-            occupancy = None if self.nominal else self._rng(_OCCUPANCY, zone, ordinal)
-            loads = zone_loads(p, date, weather.clearness, occupancy)
-            noise = self._silence
-            if self.noise:
-                noise = np.zeros((MINUTES, NUM_SIGNALS))
-                draws = self._rng(_SENSORS, zone, ordinal).standard_normal((MINUTES, _NOISY.size), dtype=np.float32)
-                noise[:, _NOISY] = draws * NOISE[_NOISY]
+            # first the occupancy, then the sensors: neither draw depends on what an attack does
+            rng = self._rng(_DAY, zone, ordinal)
+            loads = zone_loads(p, date, weather.clearness, None if self.nominal else rng)
+            noise, levels = (draw_day(rng), quantiles()) if self.noise else (SILENCE, SILENT)
             imposed = hooks.edited(zone) or self._neutral
             run_day(
                 p,
@@ -145,6 +145,7 @@ class Building:
                 imposed.offsets,
                 imposed.overrides,
                 noise,
+                levels,
                 telemetry[zone],
             )
         return telemetry

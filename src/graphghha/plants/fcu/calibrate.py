@@ -1,4 +1,4 @@
-"""The simulator against published statistics: annual mean and standard deviation per case and signal, and the hourly year."""
+"""The simulator against published statistics: annual mean and standard deviation, and the hourly year."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping
@@ -152,7 +152,7 @@ def _read_table(path: Path) -> dict[str, Floats]:
 def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
     """Simulate one case of the data set for a year, noise-free, on the reference unit; also gives the hourly means."""
     attacks = () if case == FAULT_FREE else (WholeRun(case),)
-    building = Building(weather=weather, start=YEAR_START, noise=False, nominal=True, attacks=attacks)
+    building = Building(weather=weather, start=YEAR_START, noise=False, nominal=True, attacks=attacks, spin_up_days=0)
     total, square = np.zeros(NUM_SIGNALS), np.zeros(NUM_SIGNALS)
     hourly = np.empty((YEAR_DAYS, 24, NUM_SIGNALS))
     origin: Floats | None = None

@@ -22,7 +22,8 @@ def as_text(result: Calibration) -> str:
     for case, figures in by_case(result).items():
         lines.append(
             f"{case:42} {_percent(figures['share_mean_within'])} {_percent(figures['share_std_within'])} "
-            f"{figures['moved_pairs']:6d} {_percent(figures['moved_mean_within'])} {_percent(figures['moved_std_within'])}"
+            f"{figures['moved_pairs']:6d} {_percent(figures['moved_mean_within'])} "
+            f"{_percent(figures['moved_std_within'])}"
         )
     for name, value in result.summary().items():
         lines.append(f"{name}: {value}")
@@ -61,9 +62,10 @@ def _markdown(result: Calibration, images: list[str]) -> list[str]:
     lines = [
         "# Testbed calibration",
         "",
-        "Written by `graphghha testbed calibrate --report`. Every case of the published tables is simulated for a year without",
-        "noise on the reference unit. *Mean*: deviation of the annual mean at most 0.25 fault-free standard deviations; *std*:",
-        "ratio of standard deviations in 0.67 to 1.5; *moved*: pairs of case and signal that the real fault moves beyond those.",
+        "Written by `graphghha testbed calibrate --report`. Every case of the published tables is simulated for a year",
+        "without noise on the reference unit. *Mean*: deviation of the annual mean at most 0.25 fault-free standard",
+        "deviations; *std*: ratio of standard deviations in 0.67 to 1.5; *moved*: pairs of case and signal that the",
+        "real fault moves beyond those limits.",
         "",
         "| set | pairs | mean within | std within | moved pairs | mean within | std within |",
         "|---|---|---|---|---|---|---|",
@@ -113,7 +115,7 @@ def _hourly_lines(fit: HourlyFit) -> list[str]:
         hours = figures[f"{kind}_hours"]
         lines += [
             "",
-            f"{kind.capitalize()} hours in operate time: {hours['simulated']} simulated, {hours['published']} published.",
+            f"{kind.capitalize()} hours in operate time: {hours['simulated']} here, {hours['published']} published.",
         ]
     return lines
 

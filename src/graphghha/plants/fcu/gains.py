@@ -3,75 +3,38 @@
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.plants.fcu.imposition import MINUTES
+from graphghha.plants.fcu.parameters import Parameters
 
 LATITUDE = np.radians(41.6)  # Des Moines
-CLEAR_SKY = 1000.0  # W/m2, beam at normal incidence without an atmosphere's last word: the clearness scales it
-WEEKDAY_HEAT = np.array(
-    [
-        -28.0,
-        88.0,
-        70.0,
-        156.0,
-        39.0,
-        294.0,
-        231.0,
-        249.0,
-        929.0,
-        1275.0,
-        1306.0,
-        1280.0,
-        1285.0,
-        1169.0,
-        1153.0,
-        1083.0,
-        1522.0,
-        892.0,
-        811.0,
-        420.0,
-        481.0,
-        268.0,
-        289.0,
-        75.0,
-    ]
-)  # W by hour, fit
-WEEKEND_HEAT = 95.7  # W, fit
-WEEKDAY_MOISTURE = (
+CLEAR_SKY = 1000.0  # W/m2 at normal incidence, before air mass and clearness
+# a workday by the hour, six hours a line; all fit
+WEEKDAY_HEAT: NDArray[np.float64] = np.array(  # W
+    (
+        (0, 139, 62, 100, 199, 150),  # night
+        (414, 55, 760, 1349, 1243, 1239),  # morning
+        (1200, 1070, 1164, 1223, 1359, 882),  # afternoon
+        (790, 431, 434, 348, 124, 251),  # evening
+    ),
+    dtype=np.float64,
+).ravel()
+WEEKEND_HEAT = 103.2  # W
+WEEKDAY_MOISTURE: NDArray[np.float64] = (  # kg/s, from g/h
     np.array(
-        [
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            114.6,
-            169.3,
-            169.3,
-            169.3,
-            124.5,
-            124.5,
-            159.4,
-            159.4,
-            159.4,
-            119.5,
-            74.7,
-            74.7,
-            49.8,
-            0.0,
-            0.0,
-            0.0,
-        ]
-    )
+        (
+            (0, 0, 0, 0, 0, 0),  # night
+            (0, 0, 104, 154, 154, 154),  # morning
+            (113, 113, 145, 145, 145, 109),  # afternoon
+            (68, 68, 45, 0, 0, 0),  # evening
+        ),
+        dtype=np.float64,
+    ).ravel()
     / 3.6e6
-)  # kg/s by hour, fit
+)
 
 _MINUTE = np.arange(MINUTES)
 _HALF_HOURS = np.arange(-0.5, 25.0)  # hourly means stand at the middle of their hour
@@ -99,9 +62,8 @@ class Sky:
 def sky(day: date, clearness: float) -> Sky:
     """Solar geometry and a clear-sky beam scaled by the clearness (0 to 1)."""
     declination = np.radians(23.45) * np.sin(2 * np.pi * (284 + day.timetuple().tm_yday) / 365)
-    hour_angle = np.radians(15.0) * (
-        _MINUTE / 60.0 - 12.25
-    )  # Des Moines lies a quarter of an hour west of its meridian
+    # Des Moines lies a quarter of an hour west of its meridian
+    hour_angle = np.radians(15.0) * (_MINUTE / 60.0 - 12.25)
     up = np.sin(LATITUDE) * np.sin(declination) + np.cos(LATITUDE) * np.cos(declination) * np.cos(hour_angle)
     up = np.maximum(up, 0.0)
     air_mass = 1.0 / np.maximum(up, 0.05)
@@ -111,12 +73,13 @@ def sky(day: date, clearness: float) -> Sky:
     return Sky(beam * east, beam * south, CLEAR_SKY * up * (1.0 - 0.3 * clearness))
 
 
-def facade_sun(day: date, azimuth: float, clearness: float, sky_share: float) -> NDArray[np.float64]:
-    """Sun on a vertical facade in W/m2; `azimuth` in degrees from north, clockwise."""
+def facade_sun(p: Parameters, day: date, clearness: float) -> NDArray[np.float64]:
+    """Sun through a zone's facade in W per m2 of its aperture: beam and sky."""
     above = sky(day, clearness)
-    angle = np.radians(azimuth)
-    irradiance: NDArray[np.float64] = np.maximum(np.sin(angle) * above.east - np.cos(angle) * above.south, 0.0)
-    return irradiance + sky_share * above.diffuse
+    angle = np.radians(p.facade_azimuth)
+    beam = np.maximum(np.sin(angle) * above.east - np.cos(angle) * above.south, 0.0)
+    irradiance: NDArray[np.float64] = beam + p.sky_share * above.diffuse
+    return irradiance
 
 
 def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> NDArray[np.float64]:
@@ -126,7 +89,7 @@ def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> ND
     return minutes
 
 
-def zone_loads(p: Any, day: date, clearness: float, rng: np.random.Generator | None) -> Loads:
+def zone_loads(p: Parameters, day: date, clearness: float, rng: np.random.Generator | None) -> Loads:
     """The loads of one zone on one day; without a generator, the expected ones."""
     moisture = np.zeros(MINUTES)
     if day.weekday() < 5:
@@ -139,7 +102,7 @@ def zone_loads(p: Any, day: date, clearness: float, rng: np.random.Generator | N
         presence = occupancy_noise(rng)
         heat = heat * presence
         moisture = moisture * presence
-    solar = p.solar_aperture * facade_sun(day, p.facade_azimuth, clearness, p.sky_share)
+    solar = p.solar_aperture * facade_sun(p, day, clearness)
     return Loads(
         (1.0 - p.radiant_share) * heat + (1.0 - p.solar_to_mass) * solar,
         p.radiant_share * heat + p.solar_to_mass * solar,

@@ -20,7 +20,7 @@ else:
     HAS_NUMBA = True
 
 # everything that ends up in machine code
-_COMPILED = ("control", "imposition", "jit", "kernel", "parameters", "physics", "psychro", "signals")
+_COMPILED = ("control", "imposition", "jit", "kernel", "noise", "parameters", "physics", "psychro", "signals")
 SOURCES = zlib.crc32(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in _COMPILED))
 
 

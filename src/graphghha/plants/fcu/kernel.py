@@ -21,6 +21,7 @@ from graphghha.plants.fcu.control import (
 )
 from graphghha.plants.fcu.imposition import HOOK_INDEX
 from graphghha.plants.fcu.jit import compiled
+from graphghha.plants.fcu.noise import SLOTS
 from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.physics import (
     COOLING_CURVE,
@@ -39,12 +40,12 @@ from graphghha.plants.fcu.physics import (
     zone_step,
 )
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
-from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NUM_SIGNALS
+from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NOISE, NUM_SIGNALS
 
 # the state of a zone
 S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED = range(9, 18)
-NUM_STATE = 18
+S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED, S_DEEP = range(9, 19)
+NUM_STATE = 19
 
 H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
 H_DAMPER_LEAK, H_COOL_LEAK, H_HEAT_LEAK = (HOOK_INDEX[n] for n in ("damper_leak", "cooling_leak", "heating_leak"))
@@ -62,9 +63,9 @@ ROOM, MIXED = INDEX["RM_TEMP"], INDEX["FCU_MAT"]
 
 
 @compiled
-def reading(true: float, signal: int, offset: float, override: float, noise: float) -> float:
-    """What an instrument reports: noise, then tampering, within its range."""
-    value = true + noise + offset if math.isnan(override) else override
+def reading(true: float, signal: int, offset: float, override: float, standard: float) -> float:
+    """What an instrument reports: noise (in standard deviations), then tampering, within its range."""
+    value = true + standard * NOISE[signal] + offset if math.isnan(override) else override
     return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
@@ -88,12 +89,14 @@ def run_day(
     hooks: NDArray[np.float64],
     offsets: NDArray[np.float64],
     overrides: NDArray[np.float64],
-    noise: NDArray[np.float64],
+    noise: NDArray[np.uint16],
+    quantiles: NDArray[np.float32],
     out: NDArray[np.float64],
 ) -> None:
     """Advance `state` by one day and write the telemetry [minutes, signals] into `out`.
 
-    `hooks`, `offsets` and `overrides` have a row per minute, or one row for the whole day; so has `noise`.
+    `hooks`, `offsets` and `overrides` have a row per minute, or one row for the whole day; so has `noise`, in which the
+    noisy signals have a column each; its levels stand for `quantiles`, in standard deviations.
     """
     imposed_rows = hooks.shape[0]
     noise_rows = noise.shape[0]
@@ -103,8 +106,16 @@ def run_day(
         imposed = min(minute, imposed_rows - 1)
         noisy = min(minute, noise_rows - 1)
         h = hooks[imposed]
-        room = reading(state[S_AIR], ROOM, offsets[imposed, ROOM], overrides[imposed, ROOM], noise[noisy, ROOM])
-        mixed = reading(state[S_MIXED], MIXED, offsets[imposed, MIXED], overrides[imposed, MIXED], noise[noisy, MIXED])
+        room = reading(
+            state[S_AIR], ROOM, offsets[imposed, ROOM], overrides[imposed, ROOM], quantiles[noise[noisy, SLOTS[ROOM]]]
+        )
+        mixed = reading(
+            state[S_MIXED],
+            MIXED,
+            offsets[imposed, MIXED],
+            overrides[imposed, MIXED],
+            quantiles[noise[noisy, SLOTS[MIXED]]],
+        )
 
         # control
         mode = scheduled_mode(minute, weekday)
@@ -175,8 +186,10 @@ def run_day(
         )
         flow_share = h[H_AIRFLOW] * outlet_share(speed, h[H_OUTLET], p)
         air_flow = p.flow_per_speed * speed * flow_share
-        opening = damper_opening(state[S_DAMPER], p) + p.leak_opening * h[H_DAMPER_LEAK]
-        outdoor_air = max(h[H_OUTDOOR] * outdoor_flow(air_flow, opening, p), p.outdoor_floor)
+        outdoor_air = p.outdoor_floor
+        if air_flow > 0.0:
+            opening = damper_opening(state[S_DAMPER], p) + p.leak_opening * h[H_DAMPER_LEAK]
+            outdoor_air = max(h[H_OUTDOOR] * outdoor_flow(air_flow, opening, p), p.outdoor_floor)
         air_mass = air_flow * 1e-3 * AIR_DENSITY
         outdoor_mass = outdoor_air * 1e-3 * AIR_DENSITY
         chilled = p.chilled_water + h[H_CHILLED]
@@ -194,8 +207,9 @@ def run_day(
             relative_flow = air_flow / p.air_flow_low
             ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
             ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
+            undershoot = min(p.wet_undershoot * relative_flow**-p.wet_exponent, 1.0)
             taken, leaving, leaving_ratio = wet_coil(
-                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, p
+                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, undershoot, p
             )
             condensate = air_mass * (mixed_ratio - leaving_ratio)
             coil_return = chilled + taken / (cooling_flow * WATER_HEAT) if cooling_flow > 1e-5 else mixed_true
@@ -259,14 +273,23 @@ def run_day(
         row[27] = relative_humidity(state[S_DISCHARGE], p.discharge_ratio)
         row[28] = relative_humidity(air, state[S_RATIO])
         for signal in range(NUM_SIGNALS):
-            row[signal] = reading(
-                row[signal], signal, offsets[imposed, signal], overrides[imposed, signal], noise[noisy, signal]
-            )
+            standard = quantiles[noise[noisy, SLOTS[signal]]] if SLOTS[signal] >= 0 else 0.0
+            row[signal] = reading(row[signal], signal, offsets[imposed, signal], overrides[imposed, signal], standard)
 
         # zone
         seeping = outdoor_mass if air_flow <= 0.0 else 0.0
-        state[S_AIR], state[S_MASS] = zone_step(
-            air, state[S_MASS], outside, state[S_DISCHARGE], air_mass, seeping, heat[minute], mass_heat[minute], 60.0, p
+        state[S_AIR], state[S_MASS], state[S_DEEP] = zone_step(
+            air,
+            state[S_MASS],
+            state[S_DEEP],
+            outside,
+            state[S_DISCHARGE],
+            air_mass,
+            seeping,
+            heat[minute],
+            mass_heat[minute],
+            60.0,
+            p,
         )
         source = moisture[minute] - p.latent_share * condensate
         state[S_RATIO] = moisture_step(state[S_RATIO], outside_ratio, outdoor_mass, source, 60.0, p)

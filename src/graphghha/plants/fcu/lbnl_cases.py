@@ -1,6 +1,7 @@
 """What each of the 48 faults of the public data set imposes: mechanism and severity turned into hook settings.
 
-Laws are general in the severity and shared by all cases of a mechanism, so severities without published statistics follow.
+Laws are general in the severity and shared by all cases of a mechanism, so severities without published statistics
+follow.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +34,7 @@ def filter_restriction(percent: float) -> Setting:
 
 
 def airside_fouling(blocked: float) -> Setting:
-    """Dirt between the fins throttles the air of the whole unit, whichever coil it sits on (data: 96.5 % and 64.3 %)."""
+    """Dirt between the fins throttles the whole unit's air, whichever coil it sits on (data: 96.5 % and 64.3 %)."""
     return Setting({"airflow_factor": throttled_flow(blocked, part=0.2, power=3.0)})
 
 
@@ -54,7 +55,7 @@ def _settings() -> dict[str, Setting]:
         "FCU_Control_CoolingReverse": Setting({"cooling_reverse": 1.0}),
         "FCU_Control_HeatingReverse": Setting({"heating_reverse": 1.0}),
         # this run of the data set shows the outdoor air of a half-open damper as well, although its damper reads normal
-        "FCU_Control_Unstable": Setting({"gain_factor": 10.0, "damper_leak": 2.55}),
+        "FCU_Control_Unstable": Setting({"gain_factor": 65.0, "damper_leak": 2.5}),
         "FCU_FanOutletBlockage": Setting({"outlet_blockage": 0.785}),
         "FCU_OABlockage": Setting({"outdoor_factor": 0.07}),
     }

@@ -12,21 +12,21 @@ class Parameters:
     """One zone with its fan-coil unit. "Data" is read from the public tables, "fit" is fitted to them."""
 
     # zone, fit: the stuck valves and the sensor biases pin these, the fault-free year alone does not
-    air_capacity: float = 2.999e5  # J/K, air and what follows it within minutes
-    mass_capacity: float = 7.753e6  # J/K, furniture and inner walls
-    air_mass_ua: float = 256.5  # W/K
-    air_outdoor_ua: float = 25.64  # W/K
-    mass_outdoor_ua: float = 4.872  # W/K
-    neighbour_ua: float = 15.34  # W/K, mass to the rooms next door
-    neighbour: float = 22.0  # degC
-    room_volume: float = 52.75  # m3
-    latent_share: float = 0.5629  # share of the coil's condensate that the room air loses
+    air_capacity: float = 3e5  # J/K, air and what follows it within minutes
+    mass_capacity: float = 8.739e6  # J/K, furniture and inner walls
+    air_mass_ua: float = 225.3  # W/K
+    air_outdoor_ua: float = 27.55  # W/K
+    mass_outdoor_ua: float = 3.48  # W/K
+    deep_ua: float = 18.57  # W/K, mass to the structure of the building
+    deep_capacity: float = 1.121e8  # J/K, the structure
+    room_volume: float = 55.15  # m3
+    latent_share: float = 0.4289  # share of the coil's condensate that the room air loses
     # loads, fit
-    radiant_share: float = 0.2265  # of the gains, to the mass
-    solar_aperture: float = 1.281  # m2
-    sky_share: float = 0.15  # diffuse light on the facade against the clear sky's beam
-    solar_to_mass: float = 0.2396
-    facade_azimuth: float = 171.4  # degrees from north, clockwise
+    radiant_share: float = 0.2641  # of the gains, to the mass
+    solar_aperture: float = 1.469  # m2
+    sky_share: float = 0.05717  # diffuse light on the facade against the clear sky's beam
+    solar_to_mass: float = 0.268
+    facade_azimuth: float = 163.4  # degrees from north, clockwise
     gain_scale: float = 1.0
     schedule_shift_min: float = 0.0
     # fan, data
@@ -55,17 +55,18 @@ class Parameters:
     heating_full_flow: float = 0.06624
     # coils; conductances at low speed from steady hours of the data (leaving air within 0.1 K), exponents fit
     cooling_ua_air: float = 567.0  # W/K
-    cooling_air_exponent: float = 0.2833
+    cooling_air_exponent: float = 0.08827
     cooling_ua_still: float = 172.0  # W/K, water side without flow
     cooling_ua_water: float = 408.0  # W/K more per gal/min
     wet_offset: float = 0.753  # K
     wet_undershoot: float = 0.336
+    wet_exponent: float = 0.3843  # slow air follows the coil further
     wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
     wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
-    heating_ua_air: float = 247.4
-    heating_air_exponent: float = 0.2891
+    heating_ua_air: float = 254.2
+    heating_air_exponent: float = 0.2103
     heating_ua_still: float = 30.0
-    heating_ua_water: float = 1127.0
+    heating_ua_water: float = 933.6
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
     # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
     coil_dry_rate: float = 0.155  # return water towards mixed air
@@ -74,7 +75,7 @@ class Parameters:
     core_rate: float = 2.0  # return water towards the water left in the coil
     core_flow: float = 0.0019  # L/s: with less flow no cold water is left
     stored_heat: float = 1.9  # the heating coil warms the still air by this much of its last temperature rise
-    still_water_rate: float = 145.4  # at 1 gal/min: water through a coil without air flow
+    still_water_rate: float = 26.47  # water through a coil without air flow
     coil_settle_min: float = 1.5
     # control; setpoints and thresholds data, gains fit
     operate_cooling: float = 200.0 / 9.0
@@ -82,10 +83,10 @@ class Parameters:
     setback_cooling: float = 265.0 / 9.0
     setback_heating: float = 115.0 / 9.0
     deadband: float = 5.0 / 9.0
-    cooling_gain: float = 0.05968  # 1/K
-    cooling_integral: float = 0.008098  # 1/K min
-    heating_gain: float = 0.04633
-    heating_integral: float = 0.004816
+    cooling_gain: float = 0.06462  # 1/K
+    cooling_integral: float = 0.008866  # 1/K min
+    heating_gain: float = 0.0485
+    heating_integral: float = 0.005975
     start_share: float = 1.0  # 1: a new call starts with the valve shut whatever the error (bumpless)
     integral_floor: float = -1.0
     medium_threshold: float = 0.4

@@ -116,6 +116,7 @@ _HEATING_CURVE = (
     ),
 )
 GPM = 0.0630902  # L/s
+STILL_HALF_GPM = 0.05  # a trickle this small heats or cools a still coil at half the full rate
 CURVE_STEPS = 100
 _GRID = np.linspace(0.0, 1.0, CURVE_STEPS + 1)
 COOLING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_COOLING_CURVE)
@@ -145,13 +146,13 @@ def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
     """Share of the air flow that a blocked outlet lets through."""
     if blocked <= 0.0 or speed <= 0.0:
         return 1.0
-    return min((1.0 - blocked) * (speed / p.fan_low) ** (p.outlet_exponent * blocked), 1.0)
+    return min((1.0 - blocked) * math.pow(speed / p.fan_low, p.outlet_exponent * blocked), 1.0)
 
 
 @compiled
 def damper_opening(position: float, p: Parameters) -> float:
     """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
-    return (max(position, 0.0) / p.damper_minimum) ** p.damper_exponent
+    return math.pow(max(position, 0.0) / p.damper_minimum, p.damper_exponent)
 
 
 @compiled
@@ -161,9 +162,9 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
         return p.outdoor_floor
     # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
     exponent = p.outdoor_exponent * min(max((p.wide_opening - opening) / (p.wide_opening - 1.0), 0.0), 1.0)
-    share = p.outdoor_share * opening * (air_flow / p.air_flow_low) ** exponent
+    share = p.outdoor_share * opening * math.pow(air_flow / p.air_flow_low, exponent)
     # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
-    share = share / (1.0 + share**4) ** 0.25
+    share = share / math.sqrt(math.sqrt(1.0 + share * share * share * share))
     return min(max(share * air_flow, p.outdoor_floor), max(air_flow, p.outdoor_floor))
 
 
@@ -204,19 +205,20 @@ def wet_coil(
     water: float,
     ua_air: float,
     ua_water: float,
+    undershoot: float,
     p: Parameters,
 ) -> tuple[float, float, float]:
     """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
 
     Condensation holds the leaving air near the dew point of the entering air: above it by `wet_offset`, less
-    `wet_undershoot` of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
+    a share (`undershoot`) of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
     """
     if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
         return 0.0, air_in, ratio_in
     dry = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
     dry_out = air_in - dry / (air_mass * AIR_HEAT)
     dew = dew_point(ratio_in)
-    wet_out = dew + p.wet_offset - p.wet_undershoot * (dew - dry_out)
+    wet_out = dew + p.wet_offset - undershoot * (dew - dry_out)
     if wet_out <= dry_out or dew <= water_in:
         return dry, dry_out, ratio_in
     air_out = min(wet_out, air_in)
@@ -250,12 +252,12 @@ def still_coils(
     wet = mixed_ratio > saturation_ratio(coil)
     drift = (p.coil_wet_rate if wet else p.coil_dry_rate) / 60.0
     settle = p.core_rate / 60.0
-    pull = p.still_water_rate / 60.0 * cooling_gpm
+    pull = p.still_water_rate / 60.0 * cooling_gpm / (cooling_gpm + STILL_HALF_GPM)
     core = (core + drift * mixed + pull * chilled) / (1.0 + drift + pull)
     coil = (coil + drift * mixed + settle * core + pull * chilled) / (1.0 + drift + settle + pull)
     surface = max(coil, dew_point(mixed_ratio)) if wet else coil
     follow = p.discharge_rate / 60.0
-    pull = p.still_water_rate / 60.0 * heating_gpm
+    pull = p.still_water_rate / 60.0 * heating_gpm / (heating_gpm + STILL_HALF_GPM)
     discharge = (discharge + follow * surface + pull * hot) / (1.0 + follow + pull)
     return core, coil, discharge
 
@@ -264,6 +266,7 @@ def still_coils(
 def zone_step(
     air: float,
     mass: float,
+    deep: float,
     outdoor: float,
     supply: float,
     supply_mass: float,
@@ -272,16 +275,20 @@ def zone_step(
     mass_heat: float,
     step_s: float,
     p: Parameters,
-) -> tuple[float, float]:
-    """Air and mass temperature after a backward Euler step: stable, and its balance closes at the new values."""
+) -> tuple[float, float, float]:
+    """Air, mass and structure temperature after a backward Euler step: stable, balanced at the new values."""
     through_air = supply_mass * AIR_HEAT
     seeping = outdoor_mass * AIR_HEAT
     a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
-    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + p.neighbour_ua
+    # the structure's own backward step, solved in
+    deep_ua = p.deep_ua * (p.deep_capacity / step_s) / (p.deep_capacity / step_s + p.deep_ua)
+    a22 = p.mass_capacity / step_s + p.air_mass_ua + p.mass_outdoor_ua + deep_ua
     b1 = p.air_capacity / step_s * air + (p.air_outdoor_ua + seeping) * outdoor + through_air * supply + heat
-    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + p.neighbour_ua * p.neighbour + mass_heat
+    b2 = p.mass_capacity / step_s * mass + p.mass_outdoor_ua * outdoor + deep_ua * deep + mass_heat
     determinant = a11 * a22 - p.air_mass_ua * p.air_mass_ua
-    return (b1 * a22 + p.air_mass_ua * b2) / determinant, (a11 * b2 + p.air_mass_ua * b1) / determinant
+    air = (b1 * a22 + p.air_mass_ua * b2) / determinant
+    mass = (a11 * b2 + p.air_mass_ua * b1) / determinant
+    return air, mass, (p.deep_capacity / step_s * deep + p.deep_ua * mass) / (p.deep_capacity / step_s + p.deep_ua)
 
 
 @compiled

@@ -193,12 +193,12 @@ def test_a_reversed_valve_opens_when_told_to_shut():
 
 def test_fan_on_energy_of_the_air_stream_closes_at_the_coils():
     day = run(1, nominal=True, noise=False)
-    on = (column(day, "FCU_SPD") > 0) & (column(day, "FCU_HTG_GPM") == 0) & (column(day, "FCU_CLG_GPM") > 1e-3)
+    on = (column(day, "FCU_SPD") > 0) & (column(day, "FCU_HTG_GPM") == 0) & (column(day, "FCU_CLG_GPM") > 0.01)
     steady = on & (np.abs(np.diff(column(day, "FCU_DAT"), prepend=0)) < 0.02)
     water = column(day, "FCU_CLG_GPM") * 4186 * (column(day, "FCU_CLG_RWT") - column(day, "FCU_CLG_EWT"))
     air = column(day, "FCU_DA_CFM") * 1.2e-3 * 1006 * (column(day, "FCU_MAT") - column(day, "FCU_DAT"))
     assert steady.sum() > 100
-    assert (water[steady] > 0.97 * air[steady]).all()  # the rest is latent
+    assert (water[steady] > 0.98 * air[steady]).all()  # what the water gains beyond the air's cooling is latent
 
 
 hook_values = {
