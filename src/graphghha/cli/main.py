@@ -5,11 +5,13 @@ import click
 from graphghha import __version__
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
+from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
+from graphghha.cli.train import train
 from graphghha.errors import GraphGHHAError
 
 
@@ -31,5 +33,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, doctor, graph, simulate, testbed):
+for command in (bench, cases, demo, doctor, graph, simulate, testbed, train):
     main.add_command(command)

@@ -30,6 +30,7 @@ class FrozenModel:
     role_names: tuple[str, ...]
     weights: Mapping[str, Floats] = field(repr=False)
     adu: "ADU | None" = field(default=None, repr=False)  # what the torch backend runs
+    template: CpsGraph | None = field(default=None, repr=False)  # enough, with the rest, to rebuild the ADU
     directory: Path | None = None  # where it was loaded from; a `model.onnx` in it serves the onnx backend
 
     def __post_init__(self) -> None:
@@ -43,7 +44,7 @@ class FrozenModel:
         weights = {
             name: np.array(value.detach().float().cpu().numpy(), np.float32) for name, value in adu.state_dict().items()
         }
-        return cls(adu.config.to_dict(), adu.role_names, weights, adu)
+        return cls(adu.config.to_dict(), adu.role_names, weights, adu, adu.template)
 
     @classmethod
     def load(cls, directory: Path) -> Self:

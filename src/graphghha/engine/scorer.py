@@ -40,7 +40,8 @@ class Scorer:
     """One model on one building, fed with rows of readings in any portions."""
 
     def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
-        frozen = FrozenModel(model.adu_config, tuple(sorted(set(model.template.roles))), model.weights)
+        roles = tuple(sorted(set(model.template.roles)))
+        frozen = FrozenModel(model.adu_config, roles, model.weights, template=model.template)
         check_known_answer(model, Engine(frozen, model.template, **engine))
         self.engine = Engine(frozen, graph, **engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)

@@ -77,13 +77,14 @@ def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], N
         np.concatenate(truth),
         seen,
         np.concatenate(recovering),
-        _attacks(plant, graph, run, np.concatenate(events), seen),
+        attacks_in(plant, graph, run, np.concatenate(events), seen),
     )
 
 
-def _attacks(
+def attacks_in(
     plant: Plant, graph: CpsGraph, run: Run, events: NDArray[np.int16], observable: Bools
 ) -> tuple[AttackEvent, ...]:
+    """The attacks of a run as events on the steps of a recording; those it does not show are left out."""
     zones = tuple(dict.fromkeys(graph.zones))
     found = []
     for number, spec in enumerate(run.cases):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from graphghha.errors import NotFoundError
 from graphghha.graph import CpsGraph
@@ -33,6 +34,16 @@ class CaseInfo:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Scene:
+    """A showcase: a building, a day, and the attacks of that day (case specifications)."""
+
+    zones: int
+    day: datetime
+    begin_min: int  # minute of the day at which watching begins
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Plant:
     """A physical system with its template graph and signals."""
 
@@ -42,6 +53,7 @@ class Plant:
     signals: tuple[Signal, ...]
     step_s: float
     cases: Mapping[str, CaseInfo] = field(default_factory=dict)
+    scene: Scene | None = None
 
     def signal(self, name: str) -> Signal:
         for signal in self.signals:

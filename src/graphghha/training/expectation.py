@@ -35,7 +35,7 @@ class _Networks(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """[n S*L] to means and log spreads, [n S] each."""
-        hidden = F.silu(inputs @ (self.W1 * self.mask) + self.b1)  # [S n h]
+        hidden = F.silu(torch.einsum("nf,sfh->snh", inputs, self.W1 * self.mask) + self.b1)  # one product for all
         hidden = F.silu(hidden @ self.W2 + self.b2)
         mean, log_spread = (hidden @ self.W3 + self.b3).permute(2, 1, 0)
         return mean, log_spread.clamp(*LOG_SPREAD)

@@ -8,6 +8,7 @@ n rows, S signals of one zone, L recent means per signal, h hidden units.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def reach(template: CpsGraph) -> NDArray[np.bool_]:
     return mask
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expectation:
     """The trained networks, run with numpy: the monitor needs no torch."""
 
@@ -64,6 +65,12 @@ class Expectation:
     def num_signals(self) -> int:
         return len(self.floor)
 
+    @cached_property
+    def _first(self) -> Floats:
+        """[S*L S*h]: all networks read the same inputs, so their first layers are one product."""
+        first = self.weights["W1"]
+        return np.ascontiguousarray(first.transpose(1, 0, 2).reshape(first.shape[1], -1))
+
     def residuals(self, inputs: Floats, values: Floats) -> Floats:
         """From recent means [n S*L] and scaled values [n S] to residuals [n S] in units of spread, clipped."""
         out = np.empty_like(values)
@@ -78,7 +85,8 @@ class Expectation:
 
     def _predict(self, block: Floats) -> tuple[Floats, Floats]:
         w = self.weights
-        hidden = _silu(block @ w["W1"] + w["b1"])  # [S n h]
+        first = (block @ self._first).reshape(len(block), self.num_signals, -1).transpose(1, 0, 2)  # [S n h]
+        hidden = _silu(first + w["b1"])
         hidden = _silu(hidden @ w["W2"] + w["b2"])
         mean, log_spread = (hidden @ w["W3"] + w["b3"]).transpose(2, 1, 0)  # [n S] each
         spread = np.exp(np.clip(log_spread, *LOG_SPREAD))

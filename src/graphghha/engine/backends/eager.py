@@ -17,7 +17,7 @@ from graphghha.graph import CpsGraph
 try:
     import torch
 
-    from graphghha.nn import ADU, load_adu
+    from graphghha.nn import ADU, AduConfig, load_adu
 except (ImportError, EngineError) as exc:
     raise EngineError("the torch backend needs torch; run: pip install 'graphghha[torch]'") from exc
 
@@ -29,8 +29,11 @@ class TorchBackend:
         source = model.adu
         if source is None and model.directory is not None:
             source = load_adu(model.directory)
+        if source is None and model.template is not None:
+            source = ADU.from_config(model.template, AduConfig.from_dict(model.config))
+            source.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
         if source is None:
-            raise EngineError("the torch backend needs an ADU or a model directory; only arrays were given")
+            raise EngineError("the torch backend needs an ADU, a template or a model directory; only arrays were given")
         self._device = source.role_embedding.weight.device
         config = replace(source.config, dtype=dtype)  # type: ignore[arg-type]  # checked by AduConfig
         self._adu = ADU.from_config(source.template, config)

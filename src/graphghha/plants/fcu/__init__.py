@@ -2,6 +2,7 @@
 
 from graphghha.plants.base import Plant
 from graphghha.plants.fcu.catalog import CASES
+from graphghha.plants.fcu.scene import SCENE
 from graphghha.plants.fcu.signals import SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 
@@ -12,4 +13,5 @@ PLANT = Plant(
     signals=SIGNALS,
     step_s=60.0,
     cases=CASES,
+    scene=SCENE,
 )

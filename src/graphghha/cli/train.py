@@ -1,0 +1,38 @@
+"""`graphghha train`: from a testbed to a model directory."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--preset", type=click.Choice(["default"]), default="default", show_default=True, help="The recipe.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
+@click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps stages; OUT.work without.")
+@click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
+@click.option("--seed", default=0, show_default=True, help="Same seed and threads, same bytes.")
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
+@click.option("--alert-budget", default="0.4/day", show_default=True, help="False alarms the thresholds may cost.")
+def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, threads: int, alert_budget: str) -> None:
+    """Simulate, learn and write a model; a killed run goes on where it stopped."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from graphghha.training.presets import parse_budget, train_model
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("loss {task.fields[loss]:.4f}"))
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task("network", total=None, loss=float("nan"), visible=False)
+        train_model(
+            preset,
+            out,
+            work or out.with_name(out.name + ".work"),
+            layer=layer,
+            seed=seed,
+            threads=threads,
+            budget_per_day=parse_budget(alert_budget),
+            say=lambda text: console.print(text),
+            on_step=lambda p: progress.update(task, completed=p.step, total=p.steps, loss=p.loss, visible=True),
+        )
+    click.echo(str(out))

@@ -1,0 +1,58 @@
+"""Recipes by name, and the whole of `graphghha train`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from graphghha.errors import ConfigError
+from graphghha.graph import NeighborRule
+from graphghha.models import save_model
+from graphghha.training.finish import FinishConfig, finish
+from graphghha.training.fit import FitConfig, Progress
+from graphghha.training.recipe import Recipe, train
+
+# Eight neighbours: the cap binds on the hubs of the fan-coil template only, and halves the cost of training.
+DEFAULT = Recipe(
+    attacked_days=110,
+    fit=FitConfig(epochs=2, learning_rate=3e-3),
+    adu={"neighbors": NeighborRule(max_neighbors=8)},
+)
+PRESETS = {"default": DEFAULT}
+
+
+def parse_budget(text: str) -> float:
+    """'1/day' or '0.5/day' as false alarms per day."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)/day", text.strip())
+    if found is None or float(found.group(1)) <= 0:
+        raise ConfigError(f"alert budget {text!r}: write a positive number per day, such as 1/day")
+    return float(found.group(1))
+
+
+def train_model(
+    preset: str,
+    out: Path,
+    work: Path,
+    *,
+    layer: str,
+    seed: int,
+    threads: int,
+    budget_per_day: float,
+    say: Callable[[str], None],
+    on_step: Callable[[Progress], None],
+) -> None:
+    """Train by a recipe and write the model directory."""
+    torch.set_num_threads(threads)
+    recipe = PRESETS[preset]
+    recipe = replace(
+        recipe,
+        seed=seed,
+        workers=threads,
+        adu={**recipe.adu, "layer": layer},
+        fit=replace(recipe.fit, seed=seed),
+    )
+    trained = train(recipe, work, say=say, on_step=on_step)
+    engine = (("threads", threads),)
+    save_model(finish(trained, recipe, FinishConfig(budget_per_day=budget_per_day, engine=engine), say=say), out)
