@@ -1,0 +1,53 @@
+"""An untrained model of the small template: right in every shape, silly in every score."""
+
+from dataclasses import asdict
+
+import numpy as np
+import torch
+
+from builders import loop_template
+from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.engine import Engine
+from graphghha.engine.frozen import FrozenModel
+from graphghha.models import Model
+from graphghha.models.calibration import Calibration
+from graphghha.nn import ADU
+from graphghha.plants.base import Signal
+from graphghha.windows.expectation import Expectation, noise_floor, reach, signal_nodes
+from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
+from graphghha.windows.provenance import Fingerprint, Span
+from graphghha.windows.scale import fit_scaler
+
+HIDDEN = 4
+
+
+def small_model(seed: int = 0) -> Model:
+    template, rng = loop_template(), np.random.default_rng(seed)
+    names = [signal for signal in template.signals if signal is not None]
+    count, recent = len(signal_nodes(template)), len(RECENT.feature_names)
+    shapes = {"W1": (count * recent, HIDDEN), "b1": (1, HIDDEN), "W2": (HIDDEN, HIDDEN), "b2": (1, HIDDEN)}
+    shapes |= {"W3": (HIDDEN, 2), "b3": (1, 2)}
+    weights = {name: rng.normal(0, 0.3, (count, *shape)).astype(np.float32) for name, shape in shapes.items()}
+    weights["W1"] *= np.repeat(reach(template), recent, axis=1)[..., None]
+    signals = [Signal(name=name, meaning=name, unit="degC", low=0, high=50, noise=0.1) for name in names]
+    values = rng.normal(20, 2, (500, count))
+    scaler = fit_scaler(values, np.ones(values.shape, bool), names, signals, [Span("normal", 0, 500)])
+    torch.manual_seed(seed)
+    adu = ADU(template, in_features=len(FEATURE_NAMES), width=16, heads=2, layers=2)
+    frozen = FrozenModel.of(adu)
+    features = rng.normal(0, 1, (template.num_nodes, len(FEATURE_NAMES))).astype(np.float32)
+    answer = Engine(frozen, template, backend="torch").score(features)
+    norm_shape = (count, len(FEATURE_NAMES))
+    return Model(
+        plant="loop",
+        template=template,
+        adu_config=adu.config.to_dict(),
+        weights=dict(frozen.weights),
+        scaler=scaler,
+        expectation=Expectation(weights, noise_floor([0.1] * count, np.array(scaler.scale))),
+        norm=FeatureNorm(np.zeros(norm_shape), np.ones(norm_shape)),
+        calibration=Calibration(1.0, (0.0,) * 4, Fingerprint((), "")).to_dict(),
+        thresholds={"rule": asdict(AlarmRule()), "group": asdict(GroupRule())},
+        known_answer={"features": features, "probabilities": answer},
+        provenance={"seed": seed},
+    )

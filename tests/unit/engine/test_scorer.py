@@ -1,0 +1,55 @@
+"""Readings in, calibrated probabilities out, and nothing before the known answer is right."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graphghha.engine.scorer import Scorer
+from graphghha.errors import CheckpointError
+from model_builders import small_model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return small_model()
+
+
+def readings(rows, points, seed=0):
+    values = np.random.default_rng(seed).normal(20, 2, (rows, points))
+    return values, np.ones(values.shape, bool)
+
+
+@pytest.mark.parametrize("backend", ["native", "torch"])
+def test_batch_and_live_scores_are_the_same(model, backend):
+    graph = model.template.replicate(2)
+    whole, live = (Scorer(model, graph, backend=backend) for _ in range(2))
+    values, fresh = readings(70, len(whole.points))
+    fresh[30:, 3] = False
+    batch = whole.push(values, fresh, np.ones(70, bool)).probs
+    rows = [live.push(values[i : i + 1], fresh[i : i + 1], np.ones(1, bool)).probs[0] for i in range(70)]
+    np.testing.assert_allclose(np.stack(rows), batch, atol=1e-6, equal_nan=True)
+    assert np.isnan(batch[40]).any() and not np.isnan(batch[20]).any()
+    known = ~np.isnan(batch[..., 0])
+    np.testing.assert_allclose(batch[known].sum(-1), 1, atol=1e-5)
+
+
+def test_calibration_is_applied(model):
+    bias = {**model.calibration, "bias": [0.0, 5.0, 0.0, 0.0]}
+    values, fresh = readings(5, 7)
+    plain, pushed = (
+        Scorer(m, model.template).push(values, fresh, np.ones(5, bool)).probs
+        for m in (model, replace(model, calibration=bias))
+    )
+    assert (pushed[..., 1] > plain[..., 1]).all()
+
+
+def test_no_wanted_row_gives_no_score(model):
+    values, fresh = readings(5, 7)
+    assert Scorer(model, model.template).push(values, fresh, np.zeros(5, bool)).probs.shape == (0, 8, 4)
+
+
+def test_a_model_that_does_not_give_its_known_answer_is_refused(model):
+    other = {**model.known_answer, "probabilities": np.roll(model.known_answer["probabilities"], 1, axis=-1)}
+    with pytest.raises(CheckpointError, match="does not give its known answer"):
+        Scorer(replace(model, known_answer=other), model.template)

@@ -1,0 +1,100 @@
+"""A model directory is verified whole before anything of it is used."""
+
+import json
+
+import numpy as np
+import pytest
+
+from graphghha.errors import CheckpointError, NotFoundError
+from graphghha.models import load_model, save_model
+from graphghha.models.shipped import shipped_model
+from model_builders import small_model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return small_model()
+
+
+@pytest.fixture
+def directory(model, tmp_path):
+    save_model(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_saved_equals_loaded(model, directory):
+    loaded = load_model(directory)
+    assert loaded.template == model.template and loaded.scaler == model.scaler
+    assert loaded.adu_config == json.loads(json.dumps(model.adu_config))
+    for name, array in model.weights.items():
+        assert loaded.weights[name].tobytes() == array.tobytes()
+    assert loaded.norm.scale.tobytes() == model.norm.scale.tobytes()
+    assert loaded.expectation.floor.tobytes() == model.expectation.floor.tobytes()
+
+
+def test_saving_over_a_model_replaces_it_whole(model, directory):
+    save_model(model, directory)
+    assert load_model(directory).plant == model.plant
+    assert [path.name for path in directory.parent.iterdir()] == ["model"], "nothing half-written is left beside it"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "expectation.safetensors", "scaler.json", "README.md"])
+def test_one_flipped_bit_is_refused(directory, name):
+    data = bytearray((directory / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (directory / name).write_bytes(data)
+    with pytest.raises(CheckpointError, match=f"{name}: does not match its SHA-256"):
+        load_model(directory)
+
+
+def test_a_missing_file_an_added_file_and_a_pickle_are_refused(directory):
+    (directory / "notes.txt").write_text("hello")
+    with pytest.raises(CheckpointError, match=r"notes.txt: is not listed"):
+        load_model(directory)
+    (directory / "notes.txt").rename(directory / "weights.pt")
+    with pytest.raises(CheckpointError, match="pickles can run code"):
+        load_model(directory)
+    (directory / "weights.pt").unlink()
+    (directory / "thresholds.json").unlink()
+    with pytest.raises(CheckpointError, match=r"thresholds.json: is missing"):
+        load_model(directory)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="no model here"):
+        load_model(tmp_path)
+
+
+def rewrite(directory, name, change):
+    """Alter a file and its hash: what an insider could do."""
+    from graphghha.models.manifest import write_manifest
+
+    path = directory / name
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    write_manifest(directory)
+
+
+def test_parts_that_do_not_fit_each_other_are_refused_even_with_right_hashes(directory):
+    rewrite(directory, "config.json", lambda data: {**data, "template_hash": "0" * 64})
+    with pytest.raises(CheckpointError, match="not the template these weights were made for"):
+        load_model(directory)
+
+
+def test_a_norm_of_another_shape_is_refused(directory):
+    rewrite(directory, "features.json", lambda data: {**data, "center": data["center"][:-1]})
+    with pytest.raises(CheckpointError, match="feature norm: shape"):
+        load_model(directory)
+
+
+def test_weights_that_are_not_finite_are_refused(model, tmp_path):
+    from dataclasses import replace
+
+    name = next(iter(model.weights))
+    broken = {**model.weights, name: np.full_like(model.weights[name], np.nan)}
+    with pytest.raises(CheckpointError, match="not finite"):
+        replace(model, weights=broken)
+
+
+def test_an_unknown_plant_has_no_shipped_model():
+    with pytest.raises(NotFoundError, match="no model is shipped for plant 'zeppelin'"):
+        shipped_model("zeppelin")
