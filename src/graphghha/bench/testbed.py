@@ -11,7 +11,7 @@ from graphghha.plants.fcu.building import Building
 YEAR_DAYS = 365
 
 
-def zone_years_per_second(*, zones: int = 4, days: int = 91, noise: bool = True, seed: int = 0) -> float:
+def zone_years_per_second(*, zones: int = 12, days: int = 60, noise: bool = True, seed: int = 0) -> float:
     """Speed of a building after warm-up, telemetry of all signals included."""
     building = Building(zones=zones, seed=seed, start=datetime(2018, 1, 1), noise=noise)
     building.step()
@@ -30,6 +30,6 @@ def run(*, repeats: int = 3) -> dict[str, Any]:
     return {
         "bench": "testbed",
         "machine": {"processor": platform.machine(), "python": platform.python_version()},
-        "config": {"zones": 4, "days": 91, "threads": 1, "repeats": repeats},
+        "config": {"zones": 12, "days": 60, "threads": 1, "repeats": repeats},
         "rows": rows,
     }
