@@ -13,7 +13,7 @@ YEAR_DAYS = 365
 def measure(
     *, zones: int = 12, days: int = 30, noise: bool = True, repeats: int = 5, seed: int = 0
 ) -> tuple[float, float]:
-    """Best of several runs after warm-up, all signals stored: per second on the clock, and per second of processor time.
+    """Best of several runs after warm-up, all signals stored: per second on the clock and of processor time.
 
     The second figure is the one to trust on a machine with other work to do.
     """
