@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from graphghha.errors import ConfigError
 from graphghha.plants.fcu.gains import zone_loads
 from graphghha.plants.fcu.imposition import MINUTES, Day, DayHooks, Imposer, Observer, ZoneHooks
-from graphghha.plants.fcu.kernel import (
+from graphghha.plants.fcu.kernel import run_day
+from graphghha.plants.fcu.layout import (
     NUM_STATE,
     S_AIR,
     S_COIL,
@@ -22,7 +23,6 @@ from graphghha.plants.fcu.kernel import (
     S_MIXED,
     S_MODE,
     S_RATIO,
-    run_day,
 )
 from graphghha.plants.fcu.noise import SILENCE, SILENT, draw_day, quantiles
 from graphghha.plants.fcu.parameters import REFERENCE, Parameters, flat, varied

@@ -1,6 +1,35 @@
 """The control sequence: schedule, calls with hysteresis, PI valves, fan stages, damper, low limit."""
 
-from graphghha.plants.fcu.jit import compiled
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.fcu.jit import compiled, inlined
+from graphghha.plants.fcu.layout import (
+    H_COOL_CMD,
+    H_COOL_REVERSE,
+    H_COOL_SET,
+    H_COOL_STUCK,
+    H_DAMPER_CMD,
+    H_DAMPER_STUCK,
+    H_FAN_CMD,
+    H_GAIN,
+    H_HEAT_CMD,
+    H_HEAT_REVERSE,
+    H_HEAT_SET,
+    H_HEAT_STUCK,
+    H_INTERLOCK,
+    S_CALL,
+    S_COOL_INT,
+    S_COOL_POS,
+    S_DAMPER,
+    S_HEAT_INT,
+    S_HEAT_POS,
+    S_MODE,
+    S_SPEED,
+    S_TRIPPED,
+)
 from graphghha.plants.fcu.parameters import Parameters
 
 SHUTDOWN, OPERATE, SETBACK = 0, 1, 2
@@ -49,3 +78,85 @@ def fan_speed(output: float, p: Parameters) -> float:
     if output >= p.medium_threshold:
         return p.fan_medium
     return p.fan_low
+
+
+@compiled
+def clipped(value: float) -> float:
+    """A command or position, 0 to 1."""
+    return min(max(value, 0.0), 1.0)
+
+
+@inlined
+def control_minute(
+    state: NDArray[np.float64],
+    h: NDArray[np.float64],
+    minute: int,
+    weekday: int,
+    room: float,
+    mixed: float,
+    p: Parameters,
+) -> tuple[int, float, float, float, float, float, float]:
+    """One minute of the sequence: mode, setpoints, commands of cooling and heating valve and damper, fan speed."""
+    mode = scheduled_mode(minute, weekday)
+    started = mode == OPERATE and state[S_MODE] == SETBACK
+    # a tripped unit stays shut until the schedule writes the mode anew
+    if mode != state[S_MODE]:
+        state[S_TRIPPED] = 0.0
+    if mixed < p.low_limit and state[S_SPEED] > 0.0 and h[H_INTERLOCK] < 0.5:
+        state[S_TRIPPED] = 1.0
+    state[S_MODE] = mode
+    if state[S_TRIPPED] > 0.0 and h[H_INTERLOCK] < 0.5:
+        mode = SHUTDOWN
+    cooling_setpoint = (p.setback_cooling if mode == SETBACK else p.operate_cooling) + h[H_COOL_SET]
+    heating_setpoint = (p.setback_heating if mode == SETBACK else p.operate_heating) + h[H_HEAT_SET]
+    call = IDLE
+    if mode != SHUTDOWN:
+        deadband = 0.0 if started else p.deadband
+        call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
+    begins = call != state[S_CALL]
+    state[S_CALL] = call
+    cooling_command = 0.0
+    heating_command = 0.0
+    if call == COOLING:
+        error = room - cooling_setpoint
+        gain = p.cooling_gain * h[H_GAIN]
+        if begins:
+            state[S_COOL_INT] = -p.start_share * gain * error
+        state[S_COOL_INT] = advance_integral(
+            state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor
+        )
+        cooling_command = clipped(gain * error + state[S_COOL_INT])
+    if call == HEATING:
+        error = heating_setpoint - room
+        gain = p.heating_gain * h[H_GAIN]
+        if begins:
+            state[S_HEAT_INT] = -p.start_share * gain * error
+        state[S_HEAT_INT] = advance_integral(
+            state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor
+        )
+        heating_command = clipped(gain * error + state[S_HEAT_INT])
+    speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
+    if speed > 0.0 or h[H_FAN_CMD] > 0.0:
+        speed = max(speed + h[H_FAN_CMD], 0.0)
+    cooling_command = clipped(cooling_command + h[H_COOL_CMD])
+    heating_command = clipped(heating_command + h[H_HEAT_CMD])
+    damper_command = clipped((p.damper_minimum if mode == OPERATE else 0.0) + h[H_DAMPER_CMD])
+    return mode, cooling_setpoint, heating_setpoint, cooling_command, heating_command, damper_command, speed
+
+
+@inlined
+def move_drives(
+    state: NDArray[np.float64], h: NDArray[np.float64], cooling: float, heating: float, damper: float, follow: float
+) -> None:
+    """Valves and damper a minute later: they follow their commands, reversed or stuck if so imposed."""
+    cooling_target = 1.0 - cooling if h[H_COOL_REVERSE] > 0.5 else cooling
+    heating_target = 1.0 - heating if h[H_HEAT_REVERSE] > 0.5 else heating
+    state[S_COOL_POS] += follow * (cooling_target - state[S_COOL_POS])
+    state[S_HEAT_POS] += follow * (heating_target - state[S_HEAT_POS])
+    state[S_DAMPER] += follow * (damper - state[S_DAMPER])
+    if not math.isnan(h[H_COOL_STUCK]):
+        state[S_COOL_POS] = h[H_COOL_STUCK]
+    if not math.isnan(h[H_HEAT_STUCK]):
+        state[S_HEAT_POS] = h[H_HEAT_STUCK]
+    if not math.isnan(h[H_DAMPER_STUCK]):
+        state[S_DAMPER] = h[H_DAMPER_STUCK]

@@ -89,14 +89,18 @@ def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> ND
     return minutes
 
 
+@lru_cache(maxsize=2048)
+def workday(shift_min: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Heat (W) and moisture (kg/s) of people and equipment on a workday that starts so many minutes late."""
+    return hourly_to_minutes(WEEKDAY_HEAT, shift_min), hourly_to_minutes(WEEKDAY_MOISTURE, shift_min)
+
+
 def zone_loads(p: Parameters, day: date, clearness: float, rng: np.random.Generator | None) -> Loads:
     """The loads of one zone on one day; without a generator, the expected ones."""
-    moisture = np.zeros(MINUTES)
     if day.weekday() < 5:
-        heat = hourly_to_minutes(WEEKDAY_HEAT, p.schedule_shift_min)
-        moisture = hourly_to_minutes(WEEKDAY_MOISTURE, p.schedule_shift_min)
+        heat, moisture = workday(p.schedule_shift_min)
     else:
-        heat = np.full(MINUTES, WEEKEND_HEAT)
+        heat, moisture = np.full(MINUTES, WEEKEND_HEAT), np.zeros(MINUTES)
     heat = p.gain_scale * heat
     if rng is not None:
         presence = occupancy_noise(rng)

@@ -20,11 +20,11 @@ else:
     HAS_NUMBA = True
 
 # everything that ends up in machine code
-_COMPILED = ("control", "imposition", "jit", "kernel", "noise", "parameters", "physics", "psychro", "signals")
+_COMPILED = ("control", "imposition", "jit", "kernel", "layout", "noise", "parameters", "physics", "psychro", "signals")
 SOURCES = zlib.crc32(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in _COMPILED))
 
 
-def compiled(function: Function) -> Function:
+def compiled(function: Function, *, inline: bool = False) -> Function:
     """Compile `function` once per machine (the result is cached on disk); leave it as it is without numba."""
     if not HAS_NUMBA:
         return function
@@ -32,4 +32,15 @@ def compiled(function: Function) -> Function:
     # a name that carries the sources' checksum keeps stale machine code out
     function.__qualname__ = f"{function.__qualname__}_{SOURCES:08x}"
     # NaN means "free" in the hooks, so the fast-math flags that assume there is none stay off
-    return cast(Function, njit(cache=True, error_model="numpy", fastmath={"contract", "arcp", "nsz"})(function))
+    compile_function = njit(
+        cache=True,
+        error_model="numpy",
+        fastmath={"contract", "arcp", "nsz"},
+        inline="always" if inline else "never",
+    )
+    return cast(Function, compile_function(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compile `function` into its caller: for parts of the minute loop that pass arrays and many values."""
+    return compiled(function, inline=True)

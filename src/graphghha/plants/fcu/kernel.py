@@ -5,22 +5,38 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.plants.fcu.control import (
-    COOLING,
-    FAN_AUTO,
-    FAN_OFF,
-    HEATING,
-    IDLE,
-    OPERATE,
-    SETBACK,
-    SHUTDOWN,
-    advance_integral,
-    fan_speed,
-    next_call,
-    scheduled_mode,
+from graphghha.plants.fcu.control import FAN_AUTO, FAN_OFF, SHUTDOWN, control_minute, move_drives
+from graphghha.plants.fcu.jit import compiled, inlined
+from graphghha.plants.fcu.layout import (
+    H_AIRFLOW,
+    H_CHILLED,
+    H_COOL_AIR,
+    H_COOL_FLOW,
+    H_COOL_LEAK,
+    H_COOL_WATER,
+    H_DAMPER_LEAK,
+    H_HEAT_AIR,
+    H_HEAT_FLOW,
+    H_HEAT_LEAK,
+    H_HEAT_WATER,
+    H_HOT,
+    H_OUTDOOR,
+    H_OUTLET,
+    S_AIR,
+    S_COIL,
+    S_COOL_POS,
+    S_CORE,
+    S_DAMPER,
+    S_DEEP,
+    S_DISCHARGE,
+    S_HEAT_POS,
+    S_HOT,
+    S_MASS,
+    S_MIXED,
+    S_RATIO,
+    S_SPEED,
+    S_STORED,
 )
-from graphghha.plants.fcu.imposition import HOOK_INDEX
-from graphghha.plants.fcu.jit import compiled
 from graphghha.plants.fcu.noise import SLOTS
 from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.physics import (
@@ -42,23 +58,6 @@ from graphghha.plants.fcu.physics import (
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NOISE, NUM_SIGNALS
 
-# the state of a zone
-S_AIR, S_MASS, S_RATIO, S_COIL, S_DISCHARGE, S_HOT, S_CALL, S_COOL_INT, S_HEAT_INT = range(9)
-S_COOL_POS, S_HEAT_POS, S_DAMPER, S_TRIPPED, S_MODE, S_SPEED, S_MIXED, S_CORE, S_STORED, S_DEEP = range(9, 19)
-NUM_STATE = 19
-
-H_DAMPER_STUCK, H_COOL_STUCK, H_HEAT_STUCK = (HOOK_INDEX[n] for n in ("damper_stuck", "cooling_stuck", "heating_stuck"))
-H_DAMPER_LEAK, H_COOL_LEAK, H_HEAT_LEAK = (HOOK_INDEX[n] for n in ("damper_leak", "cooling_leak", "heating_leak"))
-H_AIRFLOW, H_OUTLET, H_OUTDOOR = (HOOK_INDEX[n] for n in ("airflow_factor", "outlet_blockage", "outdoor_factor"))
-H_COOL_AIR, H_COOL_WATER = HOOK_INDEX["cooling_air_ua"], HOOK_INDEX["cooling_water_ua"]
-H_COOL_FLOW, H_HEAT_FLOW = HOOK_INDEX["cooling_water_flow"], HOOK_INDEX["heating_water_flow"]
-H_HEAT_AIR, H_HEAT_WATER = HOOK_INDEX["heating_air_ua"], HOOK_INDEX["heating_water_ua"]
-H_COOL_REVERSE, H_HEAT_REVERSE = HOOK_INDEX["cooling_reverse"], HOOK_INDEX["heating_reverse"]
-H_GAIN, H_INTERLOCK = HOOK_INDEX["gain_factor"], HOOK_INDEX["interlock_off"]
-H_COOL_SET, H_HEAT_SET = HOOK_INDEX["cooling_setpoint_offset"], HOOK_INDEX["heating_setpoint_offset"]
-H_COOL_CMD, H_HEAT_CMD = HOOK_INDEX["cooling_command_offset"], HOOK_INDEX["heating_command_offset"]
-H_DAMPER_CMD, H_FAN_CMD = HOOK_INDEX["damper_command_offset"], HOOK_INDEX["fan_speed_offset"]
-H_CHILLED, H_HOT = HOOK_INDEX["chilled_water_offset"], HOOK_INDEX["hot_water_offset"]
 ROOM, MIXED = INDEX["RM_TEMP"], INDEX["FCU_MAT"]
 
 
@@ -69,10 +68,46 @@ def reading(true: float, signal: int, offset: float, override: float, standard: 
     return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
-@compiled
-def clipped(value: float) -> float:
-    """A command or position, 0 to 1."""
-    return min(max(value, 0.0), 1.0)
+@inlined
+def blown_coils(
+    state: NDArray[np.float64],
+    h: NDArray[np.float64],
+    mixed: float,
+    mixed_ratio: float,
+    air_flow: float,
+    chilled: float,
+    cooling_flow: float,
+    hot: float,
+    heating_flow: float,
+    settle: float,
+    p: Parameters,
+) -> float:
+    """Both coils with the fan on; gives the condensate in kg/s."""
+    air_mass = air_flow * 1e-3 * AIR_DENSITY
+    relative_flow = air_flow / p.air_flow_low
+    leaving, leaving_ratio, coil_return = mixed, mixed_ratio, mixed
+    if cooling_flow > 1e-5:
+        ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
+        ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
+        undershoot = min(p.wet_undershoot * relative_flow**-p.wet_exponent, 1.0)
+        taken, leaving, leaving_ratio = wet_coil(
+            mixed, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, undershoot, p
+        )
+        coil_return = chilled + taken / (cooling_flow * WATER_HEAT)
+    discharge = hot_return = leaving
+    if heating_flow > 1e-5:
+        ua_air = h[H_HEAT_AIR] * p.heating_ua_air * relative_flow**p.heating_air_exponent
+        ua_water = h[H_HEAT_WATER] * water_side(heating_flow, p.heating_ua_still, p.heating_ua_water)
+        given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
+        discharge = leaving + given / (air_mass * AIR_HEAT)
+        hot_return = hot - given / (heating_flow * WATER_HEAT)
+    state[S_COIL] += settle * (coil_return - state[S_COIL])
+    state[S_DISCHARGE] += settle * (discharge - state[S_DISCHARGE])
+    state[S_HOT] += settle * (hot_return - state[S_HOT])
+    # what the coils keep when the fan stops: cold water in the one, hot metal in the other
+    state[S_CORE] = chilled if cooling_flow > p.core_flow else state[S_COIL]
+    state[S_STORED] = p.stored_heat * max(state[S_DISCHARGE] - leaving, 0.0) if heating_flow > 0.0 else 0.0
+    return air_mass * (mixed_ratio - leaving_ratio)
 
 
 @compiled
@@ -117,64 +152,10 @@ def run_day(
             quantiles[noise[noisy, SLOTS[MIXED]]],
         )
 
-        # control
-        mode = scheduled_mode(minute, weekday)
-        started = mode == OPERATE and state[S_MODE] == SETBACK
-        # a tripped unit stays shut until the schedule writes the mode anew
-        if mode != state[S_MODE]:
-            state[S_TRIPPED] = 0.0
-        if mixed < p.low_limit and state[S_SPEED] > 0.0 and h[H_INTERLOCK] < 0.5:
-            state[S_TRIPPED] = 1.0
-        state[S_MODE] = mode
-        if state[S_TRIPPED] > 0.0 and h[H_INTERLOCK] < 0.5:
-            mode = SHUTDOWN
-        cooling_setpoint = (p.setback_cooling if mode == SETBACK else p.operate_cooling) + h[H_COOL_SET]
-        heating_setpoint = (p.setback_heating if mode == SETBACK else p.operate_heating) + h[H_HEAT_SET]
-        call = IDLE
-        if mode != SHUTDOWN:
-            deadband = 0.0 if started else p.deadband
-            call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
-        begins = call != state[S_CALL]
-        state[S_CALL] = call
-        cooling_command = 0.0
-        heating_command = 0.0
-        if call == COOLING:
-            error = room - cooling_setpoint
-            gain = p.cooling_gain * h[H_GAIN]
-            if begins:
-                state[S_COOL_INT] = -p.start_share * gain * error
-            state[S_COOL_INT] = advance_integral(
-                state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor
-            )
-            cooling_command = clipped(gain * error + state[S_COOL_INT])
-        if call == HEATING:
-            error = heating_setpoint - room
-            gain = p.heating_gain * h[H_GAIN]
-            if begins:
-                state[S_HEAT_INT] = -p.start_share * gain * error
-            state[S_HEAT_INT] = advance_integral(
-                state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor
-            )
-            heating_command = clipped(gain * error + state[S_HEAT_INT])
-        speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
-        if speed > 0.0 or h[H_FAN_CMD] > 0.0:
-            speed = max(speed + h[H_FAN_CMD], 0.0)
-        cooling_command = clipped(cooling_command + h[H_COOL_CMD])
-        heating_command = clipped(heating_command + h[H_HEAT_CMD])
-        damper_command = clipped((p.damper_minimum if mode == OPERATE else 0.0) + h[H_DAMPER_CMD])
-
-        # drives
-        cooling_target = 1.0 - cooling_command if h[H_COOL_REVERSE] > 0.5 else cooling_command
-        heating_target = 1.0 - heating_command if h[H_HEAT_REVERSE] > 0.5 else heating_command
-        state[S_COOL_POS] += follow * (cooling_target - state[S_COOL_POS])
-        state[S_HEAT_POS] += follow * (heating_target - state[S_HEAT_POS])
-        state[S_DAMPER] += follow * (damper_command - state[S_DAMPER])
-        if not math.isnan(h[H_COOL_STUCK]):
-            state[S_COOL_POS] = h[H_COOL_STUCK]
-        if not math.isnan(h[H_HEAT_STUCK]):
-            state[S_HEAT_POS] = h[H_HEAT_STUCK]
-        if not math.isnan(h[H_DAMPER_STUCK]):
-            state[S_DAMPER] = h[H_DAMPER_STUCK]
+        mode, cooling_setpoint, heating_setpoint, cooling_command, heating_command, damper_command, speed = (
+            control_minute(state, h, minute, weekday, room, mixed, p)
+        )
+        move_drives(state, h, cooling_command, heating_command, damper_command, follow)
         state[S_SPEED] = speed
 
         # water and air flows
@@ -204,26 +185,9 @@ def run_day(
         mixed_ratio = state[S_RATIO] + share * (outside_ratio - state[S_RATIO])
         condensate = 0.0
         if air_flow > 0.0:
-            relative_flow = air_flow / p.air_flow_low
-            ua_air = h[H_COOL_AIR] * p.cooling_ua_air * relative_flow**p.cooling_air_exponent
-            ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
-            undershoot = min(p.wet_undershoot * relative_flow**-p.wet_exponent, 1.0)
-            taken, leaving, leaving_ratio = wet_coil(
-                mixed_true, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, undershoot, p
+            condensate = blown_coils(
+                state, h, mixed_true, mixed_ratio, air_flow, chilled, cooling_flow, hot, heating_flow, settle, p
             )
-            condensate = air_mass * (mixed_ratio - leaving_ratio)
-            coil_return = chilled + taken / (cooling_flow * WATER_HEAT) if cooling_flow > 1e-5 else mixed_true
-            ua_air = h[H_HEAT_AIR] * p.heating_ua_air * relative_flow**p.heating_air_exponent
-            ua_water = h[H_HEAT_WATER] * water_side(heating_flow, p.heating_ua_still, p.heating_ua_water)
-            given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
-            discharge = leaving + given / (air_mass * AIR_HEAT)
-            hot_return = hot - given / (heating_flow * WATER_HEAT) if heating_flow > 1e-5 else discharge
-            state[S_COIL] += settle * (coil_return - state[S_COIL])
-            state[S_DISCHARGE] += settle * (discharge - state[S_DISCHARGE])
-            state[S_HOT] += settle * (hot_return - state[S_HOT])
-            # what the coils keep when the fan stops: cold water in the one, hot metal in the other
-            state[S_CORE] = chilled if cooling_flow > p.core_flow else state[S_COIL]
-            state[S_STORED] = p.stored_heat * max(state[S_DISCHARGE] - leaving, 0.0) if heating_flow > 0.0 else 0.0
         else:
             state[S_CORE], state[S_COIL], state[S_DISCHARGE] = still_coils(
                 state[S_CORE],
@@ -272,9 +236,14 @@ def run_day(
         row[26] = outdoor_percent[minute]
         row[27] = relative_humidity(state[S_DISCHARGE], p.discharge_ratio)
         row[28] = relative_humidity(air, state[S_RATIO])
+        if noise_rows > 1:
+            for signal in range(NUM_SIGNALS):
+                if SLOTS[signal] >= 0:
+                    row[signal] += NOISE[signal] * quantiles[noise[noisy, SLOTS[signal]]]
         for signal in range(NUM_SIGNALS):
-            standard = quantiles[noise[noisy, SLOTS[signal]]] if SLOTS[signal] >= 0 else 0.0
-            row[signal] = reading(row[signal], signal, offsets[imposed, signal], overrides[imposed, signal], standard)
+            override = overrides[imposed, signal]
+            value = row[signal] + offsets[imposed, signal] if math.isnan(override) else override
+            row[signal] = min(max(value, LOW[signal]), HIGH[signal])
 
         # zone
         seeping = outdoor_mass if air_flow <= 0.0 else 0.0

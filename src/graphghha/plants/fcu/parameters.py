@@ -1,7 +1,7 @@
 """Physical parameters of the reference unit in SI, shared by every case, and the seeded variation from zone to zone."""
 
 from collections import namedtuple
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -51,16 +51,16 @@ class Parameters:
     # water, data
     chilled_water: float = 65.0 / 9.0  # degC
     hot_water: float = 440.0 / 9.0
-    cooling_full_flow: float = 0.3596  # L/s, base of the leak percentages
-    heating_full_flow: float = 0.06624
-    # coils; conductances at low speed from steady hours of the data (leaving air within 0.1 K), exponents fit
+    cooling_full_flow: float = 5.7 * 0.0630902  # L/s, base of the leak percentages
+    heating_full_flow: float = 1.05 * 0.0630902
+    # coils; cooling: steady hours of the data at low speed, exponents of the air flow fit; heating: fit
     cooling_ua_air: float = 567.0  # W/K
-    cooling_air_exponent: float = 0.08827
+    cooling_air_exponent: float = 0.2
     cooling_ua_still: float = 172.0  # W/K, water side without flow
     cooling_ua_water: float = 408.0  # W/K more per gal/min
     wet_offset: float = 0.753  # K
     wet_undershoot: float = 0.336
-    wet_exponent: float = 0.3843  # slow air follows the coil further
+    wet_exponent: float = 0.9  # slow air follows the coil further
     wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
     wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
     heating_ua_air: float = 254.2
@@ -68,7 +68,7 @@ class Parameters:
     heating_ua_still: float = 30.0
     heating_ua_water: float = 933.6
     discharge_ratio: float = 0.00733  # kg/kg, data: the discharge humidity sensor carries a constant humidity ratio
-    # coils with the fan off, per hour; the first three are regressions with residuals of 0.01 K (data)
+    # coils with the fan off, per hour; the first three are regressions (data)
     coil_dry_rate: float = 0.155  # return water towards mixed air
     coil_wet_rate: float = 0.24  # the same while the mixed air condenses on the coil
     discharge_rate: float = 0.512  # discharge air towards the cooling coil, or the dew point if that is higher
@@ -116,7 +116,6 @@ class Variation:
     air_flow: float = 0.02
     control: float = 0.1
     schedule_min: float = 20.0  # minutes
-    names: tuple[str, ...] = field(default=(), repr=False)
 
 
 def varied(base: Parameters, rng: np.random.Generator, spread: Variation | None = None) -> Parameters:

@@ -1,0 +1,36 @@
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+import graphghha
+from graphghha.plants.fcu.building import Building
+
+PLAIN = """
+import sys
+sys.modules["numba"] = None
+from datetime import datetime
+import numpy as np
+from graphghha.plants.fcu.building import Building
+from graphghha.plants.fcu.jit import HAS_NUMBA
+assert not HAS_NUMBA
+day = Building(zones=2, seed=3, start=datetime(2018, 7, 9), spin_up_days=0).step()
+np.save(sys.argv[1], day.telemetry)
+"""
+
+
+def test_without_numba_the_same_functions_run_as_plain_python_with_one_warning(tmp_path):
+    root = Path(graphghha.__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-c", PLAIN, str(tmp_path / "day.npy")],
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("numba is not installed") == 1
+    compiled = Building(zones=2, seed=3, start=datetime(2018, 7, 9), spin_up_days=0).step().telemetry
+    np.testing.assert_allclose(np.load(tmp_path / "day.npy"), compiled, rtol=1e-6, atol=1e-6)
