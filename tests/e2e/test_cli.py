@@ -61,3 +61,25 @@ def test_bench_memory_ends_in_one_json_object(run):
     (row,) = found["rows"]
     assert row["nodes"] == 64 and row["peak_mb"] >= row["before_mb"] > 0 and found["machine"]["cores"] >= 1
     assert "peak" in result.stderr and run("bench", "memory", "--nodes", 64, "--json").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["latency", "--sizes", "32"], "latency"),
+        (["degree", "--nodes", "32"], "degree"),
+        (["stream", "--sizes", "32"], "stream"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_benchmarks_print_json_last_and_a_page_is_made_of_it(run, tmp_path, arguments, name):
+    result = run("bench", *arguments, "--quick", "--out", tmp_path / "out.json")
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["bench"] == name and found["rows"] and found["machine"]
+    assert json.loads((tmp_path / "out.json").read_text()) == found
+    page = run("bench", "page", tmp_path / "out.json", "--out", tmp_path / "page")
+    assert page.exit_code == 0 and (tmp_path / "page" / "latency.md").read_text().startswith("# Latency")
+
+
+def test_bad_sizes_are_refused(run):
+    assert run("bench", "latency", "--sizes", "32,x").exit_code == 2

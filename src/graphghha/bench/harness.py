@@ -39,6 +39,7 @@ class Effort:
 
 
 DEFAULT_EFFORT = Effort()
+QUICK_EFFORT = Effort(budget_s=0.2, min_rounds=3)
 
 
 def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> dict[Key, Timing]:
