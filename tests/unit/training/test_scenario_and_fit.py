@@ -1,0 +1,139 @@
+"""Schedules are reproducible and leave held-out cases out; fitting learns, resumes and repeats."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+import torch
+
+from builders import loop_template
+from graphghha.errors import ConfigError
+from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
+from graphghha.nn import ADU
+from graphghha.plants import load_plant
+from graphghha.plants.labelled import LabelledDay
+from graphghha.training.expectation import fit_expectation
+from graphghha.training.fit import FitConfig, fit
+from graphghha.training.presets import parse_budget
+from graphghha.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
+from graphghha.windows.expectation import noise_floor, signal_nodes
+from graphghha.windows.features import RECENT
+
+RUN = Run(seed=5, start=datetime(2018, 3, 1), days=40, zones=6)
+
+
+def test_a_schedule_is_decided_by_the_seed_and_respects_the_warm_up():
+    cases = ("A", "B")
+    first, again = (attacked_run(RUN, cases, Schedule()) for _ in range(2))
+    assert first == again and first.cases
+    starts = [case.split("start=")[1][:16] for case in first.cases]
+    assert min(starts) >= "2018-03-04T12:00", "three days of history and a rest come first"
+    other = attacked_run(Run(seed=6, start=RUN.start, days=40, zones=6), cases, Schedule())
+    assert other.cases != first.cases
+
+
+def test_held_out_cases_are_in_no_other_part():
+    plant = load_plant("fcu")
+    split = split_cases(plant)
+    assert split.unseen_severities and split.unseen_cases
+    parts = [set(split.seen), set(split.unseen_severities), set(split.unseen_cases)]
+    assert set().union(*parts) == set(plant.cases) and sum(map(len, parts)) == len(plant.cases)
+    for name in split.unseen_severities:
+        case = plant.cases[name]
+        siblings = [plant.cases[other] for other in split.seen]
+        assert any(s.family == case.family and s.targets == case.targets for s in siblings), "a sibling is seen"
+
+
+def windows(count=64, zones=2, seed=0):
+    """A task that the graph decides: a valve is attacked when its sensor's first feature is high."""
+    rng = np.random.default_rng(seed)
+    template = loop_template()
+    features = rng.normal(0, 1, (count, zones, template.num_nodes, 3)).astype(np.float16)
+    labels = np.zeros(features.shape[:3], np.uint8)
+    labels[..., template.index("valve")] = features[..., template.index("temp"), 0] > 0.5
+    return LabelledWindows(features, labels, np.full(labels.shape, CLEAR, np.uint8))
+
+
+def small_adu(seed=0):
+    torch.manual_seed(seed)
+    return ADU(loop_template(), in_features=3, width=16, heads=2, layers=2)
+
+
+CONFIG = FitConfig(epochs=4, batch=8, save_every=5, learning_rate=1e-2)
+
+
+def test_fitting_learns_what_a_neighbour_tells():
+    losses = []
+    fit(small_adu(), windows(256), CONFIG, on_step=lambda p: losses.append(p.loss))
+    assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
+
+
+def test_the_same_seed_gives_the_same_bytes_and_a_killed_run_goes_on_to_them(tmp_path):
+    whole = small_adu()
+    fit(whole, windows(), CONFIG)
+
+    class KilledError(Exception):
+        pass
+
+    def die_at_17(progress):
+        if progress.step == 17:
+            raise KilledError
+
+    snapshot = tmp_path / "snapshot.pt"
+    with pytest.raises(KilledError):
+        fit(small_adu(), windows(), CONFIG, snapshot=snapshot, on_step=die_at_17)
+    resumed = small_adu(seed=9)  # what it starts from does not matter: the snapshot does
+    steps = []
+    fit(resumed, windows(), CONFIG, snapshot=snapshot, on_step=lambda p: steps.append(p.step))
+    assert steps[0] == 16, "the last snapshot was taken after step 15"
+    for name, tensor in whole.state_dict().items():
+        assert torch.equal(resumed.state_dict()[name], tensor), name
+
+
+def test_what_an_attacked_minute_is_worth():
+    """Void before it first shows, clear while it shows, hidden when it hides again; its aftermath is void."""
+    minutes, zones, nodes = 10, 2, 3
+    event = np.full((minutes, zones, nodes), -1, np.int16)
+    event[2:8, 0, 1] = 0
+    observable = np.zeros(event.shape, bool)
+    observable[4:6, 0, 1] = True
+    recovering = np.zeros((minutes, zones), bool)
+    recovering[8:, 0] = True
+    day = LabelledDay(
+        np.arange(minutes).astype("datetime64[m]"),
+        np.zeros((minutes, zones, 2)),
+        (event >= 0).astype(np.uint8),
+        event,
+        observable,
+        recovering,
+    )
+    shown = np.zeros(1, bool)
+    worth = _worth(day, shown)
+    assert worth[:, 0, 1].tolist() == [CLEAR] * 2 + [VOID] * 2 + [CLEAR] * 2 + [HIDDEN] * 2 + [VOID] * 2
+    assert (worth[:, 1] == CLEAR).all() and shown.all()
+
+
+def test_the_expectation_learns_a_relation_and_sees_it_broken():
+    template = loop_template()
+    count, recent = len(signal_nodes(template)), len(RECENT.feature_names)
+    rng = np.random.default_rng(0)
+    values = rng.normal(0, 1, (20_000, count)).astype(np.float32)
+    names = [template.names[node] for node in signal_nodes(template)]
+    valve, command = names.index("valve"), names.index("temp_pid")
+    values[:, valve] = values[:, command] + rng.normal(0, 0.05, 20_000)
+    inputs = np.repeat(values, recent, axis=1)
+    floor = noise_floor([0.05] * count, np.ones(count))
+    found = fit_expectation(inputs, values, template, floor, seed=0, epochs=6)
+    calm = found.residuals(inputs[:500], values[:500])
+    stuck = values[:500].copy()
+    stuck[:, valve] = 2.0
+    broken = found.residuals(np.repeat(stuck, recent, axis=1), stuck)
+    assert 0.5 < calm[:, valve].std() < 2
+    assert np.abs(broken[:, valve]).mean() > 4
+
+
+@pytest.mark.parametrize("text", ["1", "0/day", "-1/day", "one/day", "1/hour"])
+def test_a_budget_is_a_positive_number_per_day(text):
+    assert parse_budget("0.5/day") == 0.5
+    with pytest.raises(ConfigError, match="per day"):
+        parse_budget(text)
