@@ -99,7 +99,7 @@ class Engine:
 
     def _worth_trying(self, model: FrozenModel, wanted: str) -> list[str]:
         names = [name for name in BACKENDS if name != wanted]
-        if "onnx" in names and model.onnx_file is None and model.adu is not None:
+        if "onnx" in names and model.onnx_file is None and (model.adu is not None or model.template is not None):
             names.remove("onnx")
             self._notes["onnx"] = "not tried: no model.onnx at hand, and exporting takes seconds"
         return names

@@ -57,7 +57,19 @@ def fit_expectation(
     on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
 ) -> Expectation:
     """From recent means [n S*L] and scaled values [n S] of normal operation."""
-    torch.manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _fit(inputs, values, template, floor, epochs, on_epoch)
+
+
+def _fit(
+    inputs: NDArray[np.float32],
+    values: NDArray[np.float32],
+    template: CpsGraph,
+    floor: NDArray[np.float32],
+    epochs: int,
+    on_epoch: Callable[[int, float], None],
+) -> Expectation:
     x, y = torch.as_tensor(inputs), torch.as_tensor(values)
     num_recent = x.shape[1] // y.shape[1]
     networks = _Networks(reach(template), num_recent)

@@ -49,7 +49,15 @@ def fit(
     on_step: Callable[[Progress], None] = lambda progress: None,
 ) -> None:
     """Train in place. With a snapshot file, a killed run goes on where it stopped, to the same bytes."""
-    torch.manual_seed(config.seed)
+    with torch.random.fork_rng(devices=[]):  # dropout draws from our seed, and nobody else's draws change
+        torch.manual_seed(config.seed)
+        _fit(adu, data, config, snapshot, on_step)
+    adu.eval()
+
+
+def _fit(
+    adu: ADU, data: LabelledWindows, config: FitConfig, snapshot: Path | None, on_step: Callable[[Progress], None]
+) -> None:
     steps = config.epochs * (len(data) // config.batch)
     optimizer = torch.optim.AdamW(adu.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -70,7 +78,6 @@ def fit(
         on_step(Progress(step + 1, steps, float(loss.detach()), time.perf_counter() - started))
         if snapshot and (step + 1) % config.save_every == 0:
             _save(snapshot, adu, optimizer, schedule, step + 1)
-    adu.eval()
 
 
 def _batches(count: int, config: FitConfig) -> Iterator[NDArray[np.int64]]:

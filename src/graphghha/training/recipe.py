@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
@@ -124,7 +125,9 @@ def train(recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress],
     )
     del parts
 
-    adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     say(f"network: {len(data)} windows of {recipe.zones} zones")
     fit(adu, data, recipe.fit, snapshot=work / "snapshot.pt", on_step=on_step)
     provenance = {
