@@ -110,7 +110,7 @@ def _aims(latencies: Sequence[Result], threads: Sequence[Result]) -> list[str]:
         for nodes in sorted({row["nodes"] for run in threads for row in run["rows"]}):
             values = " | ".join(_speedup(run, nodes) for run in threads)
             lines.append(f"| one thread / two threads | {nodes} | {'>= 1.5' if nodes == 1536 else ''} | {values} |")
-        lines += ["", "Where another process holds the second core, a second thread brings nothing and costs nothing."]
+        lines += ["", "A second thread helps when the second core is free; beside other busy processes it does not."]
     return lines
 
 
