@@ -17,6 +17,7 @@ from graphghha.bench.latency import config_info, task_of
 from graphghha.bench.methods import Task, default_config
 from graphghha.engine import Engine
 from graphghha.engine.events import EventEngine
+from graphghha.graph import CpsGraph
 from graphghha.nn import ADU
 
 TOLERANCES = (0.0, 0.01, 0.03, 0.1)
@@ -27,6 +28,7 @@ def run(
     tolerances: Sequence[float] = TOLERANCES,
     state_tolerance: float = 0.05,
     *,
+    template: CpsGraph | None = None,
     model: ADU | None = None,
     windows: NDArray[np.float32] | None = None,
     steps: int = 60,
@@ -35,7 +37,7 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """JSON with one row per tolerance. `windows` [t, s, f]: scaled telemetry; else a made-up calm stream."""
-    template = model.template if model else synthetic_template(seed)
+    template = model.template if model else template or synthetic_template(seed)
     config = model.config if model else default_config()
     task = task_of(template, config, nodes, dtype, 1, 1, seed)
     gate = [{"nodes": nodes, **check(task)}]

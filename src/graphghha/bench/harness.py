@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import os
 import platform
 import sys
 import time
@@ -115,6 +116,8 @@ def machine_info() -> dict[str, Any]:
         "system": here["system"],
         "python": platform.python_version(),
         "compiler": here["compiler"],
+        # others at work on the machine stretch long calls more than short ones
+        "load_average": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "packages": {name: _version(name) for name in packages},
     }
 
