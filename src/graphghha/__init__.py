@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from graphghha._version import __version__
 
 if TYPE_CHECKING:
+    from graphghha.engine import Engine
     from graphghha.graph import CpsGraph, Edge, Node
+    from graphghha.models import load_model
     from graphghha.nn import ADU
 
 # Public names load on first use: `graphghha --help` must not wait for numpy, let alone torch.
@@ -15,9 +17,11 @@ _HOMES = {
     "Node": "graphghha.graph",
     "Edge": "graphghha.graph",
     "ADU": "graphghha.nn",
+    "Engine": "graphghha.engine",
+    "load_model": "graphghha.models",
 }
 
-__all__ = ["ADU", "CpsGraph", "Edge", "Node", "__version__"]
+__all__ = ["ADU", "CpsGraph", "Edge", "Engine", "Node", "__version__", "load_model"]
 
 
 def __getattr__(name: str) -> Any:
