@@ -10,12 +10,12 @@ from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.psychro import (
     AIR_DENSITY,
     AIR_HEAT,
-    EVAPORATION_HEAT,
-    VAPOUR_HEAT,
     WATER_HEAT,
     dew_point,
     enthalpy,
+    ratio_of,
     saturation_ratio,
+    temperature_of,
 )
 
 # Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
@@ -197,6 +197,20 @@ def water_side(flow: float, still: float, per_gpm: float) -> float:
 
 
 @compiled
+def saturated_at(enthalpy_target: float, start: float) -> float:
+    """Temperature of saturated air with this enthalpy; `start` lies above it."""
+    air = start
+    for _ in range(30):
+        # the saturation curve bends upwards, so Newton's steps come down to the root and never pass it
+        excess = enthalpy(air, saturation_ratio(air)) - enthalpy_target
+        slope = (enthalpy(air + 0.01, saturation_ratio(air + 0.01)) - enthalpy_target - excess) / 0.01
+        air -= excess / slope
+        if excess < 1e-3:
+            break
+    return air
+
+
+@compiled
 def wet_coil(
     air_in: float,
     ratio_in: float,
@@ -210,8 +224,9 @@ def wet_coil(
 ) -> tuple[float, float, float]:
     """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
 
-    Condensation holds the leaving air near the dew point of the entering air: above it by `wet_offset`, less
-    a share (`undershoot`) of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
+    The heat follows the enthalpy difference, and no split of it into sensible and latent changes it. Condensation holds
+    the leaving air near the dew point of the entering air: above it by `wet_offset`, less a share (`undershoot`) of
+    what a dry coil would reach below it; the latent part is the rest.
     """
     if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
         return 0.0, air_in, ratio_in
@@ -219,20 +234,33 @@ def wet_coil(
     dry_out = air_in - dry / (air_mass * AIR_HEAT)
     dew = dew_point(ratio_in)
     wet_out = dew + p.wet_offset - undershoot * (dew - dry_out)
-    if wet_out <= dry_out or dew <= water_in:
+    if wet_out <= dry_out or dew <= water_in or air_in <= water_in:
         return dry, dry_out, ratio_in
-    air_out = min(wet_out, air_in)
     enthalpy_in = enthalpy(air_in, ratio_in)
-    enthalpy_water = enthalpy(water_in, saturation_ratio(water_in))
-    conductance = p.wet_factor / (AIR_HEAT / ua_air + p.wet_slope / ua_water)  # kg/s
-    water_equivalent = water * WATER_HEAT / p.wet_slope
+    driest = saturation_ratio(water_in)
+    difference = enthalpy_in - enthalpy(water_in, driest)
+    # the steeper slope keeps the water that takes up all of the difference no warmer than the entering air
+    slope = max(p.wet_slope, difference / (air_in - water_in))
+    conductance = p.wet_factor / (AIR_HEAT / ua_air + slope / ua_water)  # kg/s
+    water_equivalent = water * WATER_HEAT / slope
     smaller = min(air_mass, water_equivalent)
     ratio = smaller / max(air_mass, water_equivalent)
-    heat = effectiveness(conductance / smaller, ratio) * smaller * max(enthalpy_in - enthalpy_water, 0.0)
-    # latent heat is what the sensible part leaves of the whole; nothing evaporates into the leaving air, nor is it fog
-    ratio_out = (enthalpy_in - heat / air_mass - AIR_HEAT * air_out) / (EVAPORATION_HEAT + VAPOUR_HEAT * air_out)
-    ratio_out = max(min(ratio_out, ratio_in, saturation_ratio(air_out)), 0.0)
-    return air_mass * (enthalpy_in - enthalpy(air_out, ratio_out)), air_out, ratio_out
+    # a wet coil takes no less than a dry one
+    heat = max(effectiveness(conductance / smaller, ratio) * smaller * difference, dry)
+    enthalpy_out = enthalpy_in - heat / air_mass
+    air_out = min(wet_out, air_in)
+    ratio_out = ratio_of(enthalpy_out, air_out)
+    if ratio_out < driest:
+        # condensation ends where the air is as dry as at the water's temperature: the rest is sensible
+        return heat, temperature_of(enthalpy_out, driest), driest
+    if ratio_out > min(ratio_in, saturation_ratio(air_out)):
+        # nothing evaporates into the leaving air, nor is it fog: it leaves warmer
+        air_out = temperature_of(enthalpy_out, ratio_in)
+        if air_out >= dew:
+            return heat, air_out, ratio_in
+        air_out = saturated_at(enthalpy_out, dew)
+        ratio_out = ratio_of(enthalpy_out, air_out)
+    return heat, air_out, ratio_out
 
 
 @compiled
