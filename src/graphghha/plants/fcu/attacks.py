@@ -110,12 +110,11 @@ class FalseCommand:
     """An offset between a controller and its drive: the drive obeys it, the reported command does not show it."""
 
     hook: str
-    command: str  # the signal that reports the command; the plant reports it as the drive receives it
+    command: str  # the signal that reports the command: the controller's own, without the offset
     amount: float
 
     def edit(self, hooks: ZoneHooks, span: Span) -> None:
         hooks.hook(self.hook)[span.minutes] += span.strength * self.amount
-        hooks.offset(self.command)[span.minutes] -= span.strength * self.amount
 
 
 @dataclass(slots=True)

@@ -187,9 +187,9 @@ def test_cold_mixed_air_trips_the_unit_until_the_schedule_changes_and_the_interl
     assert column(day, "FCU_CTRL")[noon] == 1 and column(day, "FCU_MAT")[noon] < one_to_si("FCU_MAT", 35.0)
 
 
-def test_a_false_command_reaches_actuator_and_telemetry():
+def test_a_false_command_reaches_the_drive_and_not_the_telemetry_of_the_command():
     day = run(1, nominal=True, noise=False, attacks=(Hold({"damper_command_offset": 0.4}),))
-    assert column(day, "FCU_DMPR_DM")[600] == pytest.approx(0.7)
+    assert column(day, "FCU_DMPR_DM")[600] == pytest.approx(0.3)
     assert column(day, "FCU_DMPR")[600] == pytest.approx(0.7, abs=1e-3)
 
 
@@ -237,8 +237,8 @@ hook_values = {
     "cooling_command_offset": st.floats(-1, 1),
     "heating_command_offset": st.floats(-1, 1),
     "fan_speed_offset": st.floats(-20, 20),
-    "chilled_water_offset": st.floats(-10, 40),
-    "hot_water_offset": st.floats(-50, 40),
+    "damper_command_offset": st.floats(-1, 1),
+    "damper_leak": st.floats(0, 3),
 }
 
 

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from graphghha.plants.fcu.parameters import REFERENCE, flat
 from graphghha.plants.fcu.physics import (
-    CFM,
     COOLING_CURVE,
-    GPM,
     HEATING_CURVE,
     damper_opening,
     dry_coil,
@@ -24,6 +22,7 @@ from graphghha.plants.fcu.physics import (
     zone_step,
 )
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, enthalpy, humidity_ratio, saturation_ratio
+from graphghha.plants.fcu.signals import CFM, GPM
 
 P = flat(REFERENCE)
 air_temperatures = st.floats(-30, 45)
