@@ -156,5 +156,16 @@ def replays_in(attack: Attack) -> list[Replay]:
     return [attack] if isinstance(attack, Replay) else []
 
 
+def holds_in(attack: Attack) -> dict[str, float]:
+    """The hooks and readings an attack holds fixed, and at which value; a replay's is NaN, which equals no other."""
+    if isinstance(attack, Together):
+        return {name: value for part in attack.parts for name, value in holds_in(part).items()}
+    if isinstance(attack, Impose):
+        return {name: value for name, value in attack.settings.items() if np.isnan(HOOKS[name])}
+    if isinstance(attack, Saturate):
+        return {f"reading {attack.signal}": attack.value}
+    return {f"reading {name}": float("nan") for replay in replays_in(attack) for name in replay.signals}
+
+
 def _is_workday(day: Day) -> bool:
     return day.start.weekday() < 5
