@@ -8,6 +8,7 @@ import difflib
 import hashlib
 import io
 import json
+import lzma
 import os
 import warnings
 import zipfile
@@ -153,7 +154,7 @@ def reading(where: str) -> Iterator[None]:
     """What a damaged disk, file or zip says against reading becomes our error."""
     try:
         yield
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as exc:
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError) as exc:
         raise DataError(f"{where}: cannot be read: {exc}") from exc
 
 
