@@ -1,5 +1,5 @@
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -273,6 +273,30 @@ def test_a_building_has_one_to_a_thousand_zones(zones):
 def test_a_building_starts_at_midnight():
     with pytest.raises(ConfigError, match="midnight"):
         Building(start=MONDAY + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "seed -1 is negative"),
+        ({"start": datetime(1, 1, 1)}, "0001-01-01 do not lie between 1900"),
+        ({"start": datetime(9999, 12, 30)}, "9999-12-30 do not lie"),
+        ({"start": datetime(2018, 1, 1, tzinfo=UTC)}, "no time zone"),
+        ({"spin_up_days": -1}, "0 or more"),
+    ],
+)
+def test_an_impossible_building_is_refused_with_a_way_out(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Building(**options)
+
+
+def test_a_run_ends_within_the_calendar():
+    with pytest.raises(ConfigError, match="10000000 days"):
+        next(Building(spin_up_days=0).days(10_000_000))
+    building = Building(start=datetime(2199, 12, 31), spin_up_days=0)
+    building.step()
+    with pytest.raises(ConfigError, match="fewer days"):
+        building.step()
 
 
 def test_unknown_names_are_refused():
