@@ -24,8 +24,8 @@ from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.telemetry import Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
 
 ZONE = "zone-01"
-# what makes two simulated runs comparable minute by minute
-_SAME_RUN = ("seed", "zone", "weather")
+# what makes two simulated runs the same but for the attacks
+_SAME_RUN = ("seed", "zone", "weather", "start")
 _ANY_ZONE = tuple(str(number) for number in range(1, MAX_ZONES + 1))
 
 

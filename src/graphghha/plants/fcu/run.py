@@ -161,7 +161,7 @@ def _lbnl(config: RunConfig, stack: ExitStack) -> _Sink:
 
     def finish() -> None:
         weather = config.weather.name if config.weather else "continental"
-        about = {"plant": "fcu", "seed": config.seed, "weather": weather}
+        about = {"plant": "fcu", "seed": config.seed, "start": config.start.isoformat(), "weather": weather}
         for zone, (path, name) in enumerate(zip(paths, config.zone_names, strict=True)):
             own = [str(event) for event in config.events if event.zone == zone]
             note_simulated(path, rows=config.days * 1440, about=about | {"zone": name, "cases": own})
