@@ -36,13 +36,134 @@ def test_every_case_becomes_telemetry_with_labels(published, tmp_path):
     assert summary["repairs"] == {}
     assert len(summary["files"]) == 2 * 3
     file = TelemetryFile(tmp_path / f"{STUCK}.parquet")
-    assert file.meta.cases == (STUCK,)
+    assert file.meta.cases == (f"{STUCK}@1,start=2018-01-15T00:00",)
+    assert summary["not_judged_min"] == {}
     assert [chunk.values.shape for chunk in file.chunks()] == [(1, 1440, 29)] * 2
     labels = read_labels(tmp_path / f"{STUCK}.parquet")
     assert len(labels) == 2 * 1440
     assert all(labels["active"].to_pylist())
     assert np.mean(labels["observable"].to_pylist()) > 0.95
     assert len(read_labels(tmp_path / "FCU_FaultFree.parquet")) == 0
+
+
+def simulated(folder, *arguments, start="2018-01-15", days=2):
+    common = ["--start", start, "--days", days, "--format", "lbnl", "--out", folder, *arguments]
+    assert CliRunner().invoke(simulate, [str(each) for each in common], catch_exceptions=False).exit_code == 0
+
+
+def labels_of(folder, name):
+    """Label rows without the order of the dictionaries."""
+    return read_labels(folder / f"{name}.parquet").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("cases", "name"),
+    [
+        pytest.param(["SensorRamp_DA_CFM@1,start=2018-01-16T12:00"], "FCU_SensorRamp_DA_CFM", id="own-case"),
+        pytest.param(
+            ["FCU_OABlockage@1,start=2018-01-15T08:00,for=6h", "FCU_OADMPRStuck_80@1,start=2018-01-16T12:00,for=2h"],
+            "FCU_OABlockage+FCU_OADMPRStuck_80",
+            id="two-cases",
+        ),
+        pytest.param([f"{STUCK}@1,start=2018-01-16T12:00"], STUCK, id="late-onset"),
+        pytest.param(
+            ["Replay@1,start=2018-01-16T08:00,for=3h,on=RM_TEMP+FCU_OA_CFM"], "FCU_Replay", id="chosen-replay"
+        ),
+    ],
+)
+def test_what_simulate_wrote_is_imported_with_the_labels_simulate_wrote(cases, name, published, tmp_path):
+    source = tmp_path / "lbnl"
+    simulated(source)
+    simulated(source, *(word for case in cases for word in ("--case", case)))
+    summary = json.loads(run(source, "--out", tmp_path / "out", "--case", name, "--json").stdout)
+    assert summary["not_judged_min"] == {}
+    assert TelemetryFile(tmp_path / "out" / f"{name}.parquet").meta.cases == tuple(cases)
+    expected, found = (
+        {(row["time"], row["node"], row["case"]): row for row in read_labels(place).to_pylist()}
+        for place in (source / name, tmp_path / "out" / f"{name}.parquet")
+    )
+    active = [{key for key, row in rows.items() if row["active"]} for rows in (expected, found)]
+    assert active[0] == active[1]
+    assert len(active[0]) > 100
+    # the files are rounded to two decimals, so that a few minutes may be judged otherwise
+    assert len(expected.keys() ^ found.keys()) < 30
+    shown = [{key for key, row in rows.items() if row["observable"]} for rows in (expected, found)]
+    assert len(shown[0] ^ shown[1]) < 30
+
+
+def test_a_file_longer_than_the_fault_free_one_keeps_its_end_and_says_it_is_not_judged(tmp_path):
+    source, out = tmp_path / "lbnl", tmp_path / "out"
+    simulated(source, days=1)
+    simulated(source, "--case", f"{HIDDEN}@1,start=2018-01-15T00:00", days=3)
+    outcome = run(source, "--out", out, "--case", HIDDEN)
+    assert f"not judged: {HIDDEN}: 2880 minutes" in outcome.stderr
+    file = TelemetryFile(out / f"{HIDDEN}.parquet")
+    assert sum(len(chunk.times) for chunk in file.chunks()) == 3 * 1440
+    assert file.meta.notes["observable"].startswith("judged from 2018-01-15T00:00:00.000 to 2018-01-15T23:59:00.000")
+    observable = [row["observable"] for row in labels_of(out, HIDDEN)]
+    assert len(observable) == 3 * 1440
+    assert not any(observable[:1440])
+    assert all(observable[1440:])
+
+
+def test_a_file_is_compared_with_the_fault_free_one_at_the_same_time(tmp_path):
+    source, out = tmp_path / "lbnl", tmp_path / "out"
+    simulated(source, days=3)
+    simulated(source, "--case", f"{HIDDEN}@1,start=2018-01-15T00:00", days=3)
+    entries = json.loads((source / "simulated.json").read_text())
+    for name, first in (("FCU_FaultFree.csv", 700), (f"{HIDDEN}.csv", 100)):
+        header, *rows = (source / name).read_text().splitlines()
+        (source / name).write_text("\n".join([header, *rows[first:]]) + "\n")
+        entries[name]["rows"] -= first
+    (source / "simulated.json").write_text(json.dumps(entries))
+    summary = json.loads(run(source, "--out", out, "--case", HIDDEN, "--json").stdout)
+    assert summary["not_judged_min"] == {HIDDEN: 600}
+    observable = [row["observable"] for row in labels_of(out, HIDDEN)]
+    assert len(observable) == 3 * 1440 - 100
+    assert all(observable[:600])
+    assert not any(observable[630:])
+
+
+@pytest.mark.parametrize("other", [["--seed", "1"], ["--start", "2018-01-14"]])
+def test_a_fault_free_file_of_another_run_judges_nothing(other, tmp_path):
+    source, out = tmp_path / "lbnl", tmp_path / "out"
+    simulated(source, *other, days=1)
+    simulated(source, "--case", f"{HIDDEN}@1,start=2018-01-15T00:00", days=1)
+    summary = json.loads(run(source, "--out", out, "--case", HIDDEN, "--json").stdout)
+    assert summary["not_judged_min"] == {HIDDEN: 1440}
+
+
+def test_a_file_of_an_unknown_case_is_refused_and_never_taken_for_normal(published, tmp_path):
+    source = tmp_path / "lbnl"
+    source.mkdir()
+    for name in ("FCU_FaultFree.csv", "simulated.json"):
+        (source / name).write_bytes((published / name).read_bytes())
+    (source / "FCU_Mine.csv").write_bytes((published / f"{STUCK}.csv").read_bytes())
+    outcome = CliRunner().invoke(import_lbnl, [str(source), "--out", str(tmp_path / "out")])
+    assert isinstance(outcome.exception, DataError)
+    assert "FCU_Mine.csv: no case is named 'FCU_Mine'" in str(outcome.exception)
+    assert not (tmp_path / "out").exists()
+    run(source, "--out", tmp_path / "out", "--case", "FCU_FaultFree")
+
+
+def test_a_manifest_with_unreadable_cases_is_an_error(published, tmp_path):
+    entries = json.loads((published / "simulated.json").read_text())
+    for cases in (["FCU_Nothing@1,start=2018-01-15"], ["noon"], [3], 3):
+        source = tmp_path / "lbnl"
+        source.mkdir(exist_ok=True)
+        (source / f"{STUCK}.csv").write_bytes((published / f"{STUCK}.csv").read_bytes())
+        changed = {f"{STUCK}.csv": entries[f"{STUCK}.csv"] | {"cases": cases}}
+        (source / "simulated.json").write_text(json.dumps(changed))
+        outcome = CliRunner().invoke(import_lbnl, [str(source), "--out", str(tmp_path / "out")])
+        assert isinstance(outcome.exception, DataError)
+        assert "simulated.json has cases that cannot be read" in str(outcome.exception)
+
+
+def test_a_place_that_cannot_be_written_is_our_error(published, tmp_path):
+    (tmp_path / "file").write_text("")
+    outcome = CliRunner().invoke(import_lbnl, [str(published), "--out", str(tmp_path / "file" / "z")])
+    assert isinstance(outcome.exception, DataError)
+    assert "cannot be written" in str(outcome.exception)
 
 
 def test_the_fault_free_file_decides_what_is_observable(published, tmp_path):

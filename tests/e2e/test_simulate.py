@@ -1,12 +1,16 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
+import pyarrow.csv as pacsv
 import pytest
 from click.testing import CliRunner
 
 from graphghha.cli.cases import cases
 from graphghha.cli.simulate import simulate
-from graphghha.errors import ConfigError, NotFoundError
+from graphghha.errors import ConfigError, DataError, EngineError, NotFoundError
+from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.catalog import CASES
 from graphghha.plants.fcu.lbnl import open_lbnl
 from graphghha.plants.fcu.signals import NAMES, SIGNALS
@@ -124,6 +128,14 @@ def test_people_read_stderr_and_results_go_to_stdout(tmp_path):
         (["--case", "FCU_OABlockage@1,start=2019-07-02", "--out", "r.parquet"], ConfigError, "outside the run"),
         (["--zones", "0", "--out", "run.parquet"], ConfigError, "zones"),
         (["--zones", "1001", "--out", "run.parquet"], ConfigError, "zones"),
+        (["--seed", "-1", "--out", "run.parquet"], ConfigError, "seed -1 is negative"),
+        (["--days", "10000000", "--out", "run.parquet"], ConfigError, "do not lie between"),
+        (["--start", "0001-01-01", "--out", "run.parquet"], ConfigError, "do not lie between"),
+        (["--start", "9999-12-30", "--out", "run.parquet"], ConfigError, "do not lie between"),
+        (["--case", "FCU_OABlockage@²,start=2018-07-02", "--out", "r.parquet"], NotFoundError, "no zone"),
+        (["--case", "FCU_OABlockage@1,start=2018-07-02,for=99999999d", "--out", "r.parquet"], ConfigError, "century"),
+        (["--out", "n" * 300 + ".parquet"], DataError, "cannot be written"),
+        (["--format", "lbnl", "--out", "n" * 300], DataError, "cannot be written"),
     ],
 )
 def test_an_impossible_wish_is_refused_before_anything_is_written(arguments, error, message, tmp_path, monkeypatch):
@@ -132,6 +144,87 @@ def test_an_impossible_wish_is_refused_before_anything_is_written(arguments, err
     assert isinstance(outcome.exception, error)
     assert message in str(outcome.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["--out", "dir.parquet"], ConfigError, "dir.parquet is a folder"),
+        (["--out", "file.parquet/run.parquet"], DataError, "file.parquet: cannot be written"),
+        (["--out", "labelled.parquet"], DataError, "labelled.labels.parquet: cannot be written: it is a folder"),
+        (["--format", "lbnl", "--out", "file.parquet/x"], DataError, "cannot be written"),
+        (["--format", "lbnl", "--out", "file.parquet"], ConfigError, "is a file"),
+    ],
+)
+def test_a_place_that_cannot_hold_the_result_is_refused_before_the_run(
+    arguments, error, message, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Building, "step", lambda self: pytest.fail("it ran"))
+    (tmp_path / "dir.parquet").mkdir()
+    (tmp_path / "labelled.labels.parquet").mkdir()
+    (tmp_path / "file.parquet").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    outcome = CliRunner().invoke(simulate, [*SUMMER, *arguments])
+    assert isinstance(outcome.exception, error)
+    assert message in str(outcome.exception)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_lbnl_files_are_written_over_only_when_a_simulation_wrote_them(tmp_path):
+    lbnl = ["--days", 1, "--format", "lbnl", "--out", tmp_path]
+    run(*lbnl)
+    first = (tmp_path / "FCU_FaultFree.csv").read_bytes()
+    run(*lbnl, "--seed", 6)
+    assert (tmp_path / "FCU_FaultFree.csv").read_bytes() != first
+    original = tmp_path / "FCU_OABlockage.csv"
+    original.write_text("a real original")
+    labels = tmp_path / "FCU_InterlockOff.labels.parquet"
+    labels.write_text("labels of something else")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for case in ("FCU_OABlockage", "InterlockOff"):
+        arguments = [*SUMMER, *map(str, lbnl), "--case", f"{case}@1,start=2018-07-02T09:00"]
+        outcome = CliRunner().invoke(simulate, arguments)
+        assert isinstance(outcome.exception, ConfigError)
+        assert "simulated.json does not list it" in str(outcome.exception)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_building_may_be_simulated_into_its_folder_again_with_other_cases(tmp_path):
+    lbnl = ["--zones", 2, "--days", 1, "--format", "lbnl", "--out", tmp_path]
+    run(*lbnl)
+    run(*lbnl, "--case", "FCU_OABlockage@2,start=2018-07-02T09:00")
+    assert {path.name for path in (tmp_path / "zone-02").iterdir()} == {
+        "FCU_FaultFree.csv",
+        "FCU_OABlockage.csv",
+        "simulated.json",
+    }
+
+
+def test_a_failed_lbnl_run_leaves_no_part_and_no_entry_in_the_manifest(tmp_path, monkeypatch):
+    run("--days", 1, "--format", "lbnl", "--out", tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    done = []
+
+    def full(*arguments, **options):
+        done.append(True)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pacsv, "write_csv", full)
+    outcome = CliRunner().invoke(simulate, [*SUMMER, "--days", "2", "--format", "lbnl", "--out", str(tmp_path)])
+    assert isinstance(outcome.exception, DataError)
+    assert "cannot be written: No space left on device" in str(outcome.exception)
+    assert done
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["simulate", "testbed import"])
+def test_without_pyarrow_the_way_to_get_it_is_named(command, tmp_path):
+    code = "import sys; sys.modules['pyarrow'] = None; from graphghha.cli import main; main()"
+    words = [*command.split(), *([str(tmp_path)] if "import" in command else []), "--out", str(tmp_path / "o.parquet")]
+    outcome = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert outcome.returncode == EngineError.exit_code
+    assert outcome.stderr.strip().endswith("need pyarrow: pip install 'graphghha[data]'")
 
 
 def test_the_catalogue_is_listed_for_people_and_machines():

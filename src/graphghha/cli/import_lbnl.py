@@ -38,5 +38,7 @@ def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, l
         click.echo(f"altered: {message}", err=True)
     for name, counts in summary["repairs"].items():
         click.echo(f"repaired: {name}: " + ", ".join(f"{n} x {kind}" for kind, n in sorted(counts.items())), err=True)
+    for name, minutes in summary["not_judged_min"].items():
+        click.echo(f"not judged: {name}: {minutes} minutes the fault-free file does not cover", err=True)
     for path in summary["files"]:
         click.echo(path)

@@ -13,7 +13,10 @@ import click
 @click.option("--start", type=click.DateTime(["%Y-%m-%d"]), default="2018-01-01", show_default=True, help="First day.")
 @click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
 @click.option(
-    "--case", "cases", multiple=True, help="NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; may be repeated."
+    "--case",
+    "cases",
+    multiple=True,
+    help="NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; Replay also takes on=RM_TEMP+FCU_RAT. May be repeated.",
 )
 @click.option(
     "--weather", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Hourly weather; synthetic without."

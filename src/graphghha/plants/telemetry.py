@@ -1,12 +1,14 @@
 """Telemetry and labels as Parquet, streamed in chunks: long (one row per reading) or wide (one column per point).
 
-A row group is one chunk (a day, as `simulate` writes it) in the long layout, a week of chunks in the wide one: Parquet
-keeps about 1.6 kB in memory per column and row group, which for a year of many zones would outweigh the readings.
+A row group of the long layout is one chunk (a day, as `simulate` writes it) of at most ZONES_PER_ROW_GROUP zones, so
+that a large building never lies in memory as rows. One of the wide layout is a week of chunks: Parquet keeps about
+1.6 kB in memory per column and row group, which for a year of many zones would outweigh the readings.
 """
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -15,13 +17,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
-
-try:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError as exc:
-    raise EngineError("telemetry files need pyarrow: pip install 'graphghha[data]'") from exc
+from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.plants.arrow import pa, pq
 
 Layout = Literal["long", "wide"]
 Times = NDArray[np.datetime64]
@@ -32,7 +29,8 @@ META_KEY = b"graphghha"
 QUALITIES = ("good", "repaired", "missing")  # a missing reading has the value NaN
 GOOD, REPAIRED, MISSING = range(3)
 TIME = pa.timestamp("ms", tz="UTC")
-CHUNKS_PER_ROW_GROUP: dict[Layout, int] = {"long": 1, "wide": 7}
+CHUNKS_PER_ROW_GROUP = 7  # of the wide layout
+ZONES_PER_ROW_GROUP = 50  # of the long layout
 
 LABEL_SCHEMA = pa.schema(
     [
@@ -99,30 +97,57 @@ def labels_path(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".parquet") + ".labels.parquet")
 
 
+def partial_of(path: Path) -> Path:
+    """Where a file lies until it is whole."""
+    return path.with_name(path.name + ".partial")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What the system says against writing a path becomes our error."""
+    try:
+        yield
+    except OSError as exc:
+        raise DataError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+
+
+def make_folder(path: Path) -> None:
+    """The folder and those above it."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 class ParquetSink:
     """A Parquet file that appears under its name only when it is whole."""
 
     def __init__(self, path: Path, schema: Any, **options: Any) -> None:
+        if os.path.isdir(path):
+            raise DataError(f"{path}: cannot be written: it is a folder")
         self.path = path
-        self.partial = path.with_name(path.name + ".partial")
-        try:
-            self.writer = pq.ParquetWriter(self.partial, schema, compression="zstd", **options)
-        except OSError as exc:
-            raise DataError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+        self.partial = partial_of(path)
+        with writing(path):
+            self._writer = pq.ParquetWriter(self.partial, schema, compression="zstd", **options)
 
     def __enter__(self) -> Self:
         return self
+
+    def append(self, table: Any) -> None:
+        """Write a row group."""
+        with writing(self.path):
+            self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def flush(self) -> None:
         """Write what is still held back."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.flush()
-        self.writer.close()
-        if kind is None:
-            os.replace(self.partial, self.path)
-        else:
+        try:
+            if kind is None:
+                self.flush()
+            with writing(self.path):
+                self._writer.close()
+                if kind is None:
+                    os.replace(self.partial, self.path)
+        finally:
             self.partial.unlink(missing_ok=True)
 
 
@@ -142,45 +167,41 @@ class TelemetryWriter(ParquetSink):
             write_statistics=["time"],
         )
         self.schema = schema
-        self._keys: dict[int, list[Any]] = {}
         self._held: list[Any] = []
 
     def write(self, chunk: Chunk) -> None:
         zones, steps, points = chunk.values.shape
         assert (zones, points) == (len(self.meta.zones), len(self.meta.points))
         assert len(chunk.times) == steps
-        times = pa.array(chunk.times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(TIME)
-        values = chunk.values.astype(np.float32)
-        columns = self._long(times, values, chunk) if self.meta.layout == "long" else [times, *_flat(values)]
+        if self.meta.layout == "long":
+            for begin in range(0, zones, ZONES_PER_ROW_GROUP):
+                self.append(self._long(chunk, begin, min(begin + ZONES_PER_ROW_GROUP, zones)))
+            return
+        columns = [_stamps(chunk.times), *_flat(chunk.values.astype(np.float32))]
         self._held.append(pa.Table.from_arrays(columns, schema=self.schema))
-        if len(self._held) == CHUNKS_PER_ROW_GROUP[self.meta.layout]:
+        if len(self._held) == CHUNKS_PER_ROW_GROUP:
             self.flush()
 
     def flush(self) -> None:
         if self._held:
             table = pa.concat_tables(self._held)
             self._held = []
-            self.writer.write_table(table, row_group_size=len(table))
+            self.append(table)
 
-    def _long(self, times: Any, values: NDArray[np.float32], chunk: Chunk) -> list[Any]:
-        zones, steps, points = values.shape
-        if steps not in self._keys:
-            rows = np.arange(zones * points * steps)
-            zone, point = np.divmod(rows // steps, points)
-            site = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int8)), [self.meta.site])
-            named = (
-                pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int16)), list(names))
-                for index, names in ((zone, self.meta.zones), (point, self.meta.points))
-            )
-            self._keys = {steps: [site, *named, pa.array((rows % steps).astype(np.int32))]}
-        *keys, which = self._keys[steps]
-        quality = chunk.quality.transpose(0, 2, 1).ravel().astype(np.int8)
-        return [
-            *keys,
-            times.take(which),
-            pa.array(values.transpose(0, 2, 1).ravel()),
-            pa.DictionaryArray.from_arrays(pa.array(quality), list(QUALITIES)),
+    def _long(self, chunk: Chunk, begin: int, end: int) -> Any:
+        """The rows of some zones: by zone, point and time."""
+        values = chunk.values[begin:end].transpose(0, 2, 1).astype(np.float32)
+        zones, points, steps = values.shape
+        quality = chunk.quality[begin:end].transpose(0, 2, 1)
+        columns = [
+            coded(np.zeros(values.size, np.int8), [self.meta.site]),
+            coded(np.repeat(np.arange(begin, end, dtype=np.int16), points * steps), self.meta.zones),
+            coded(np.tile(np.repeat(np.arange(points, dtype=np.int16), steps), zones), self.meta.points),
+            _stamps(np.tile(chunk.times, zones * points)),
+            pa.array(values.ravel()),
+            coded(quality.astype(np.int8).ravel(), QUALITIES),
         ]
+        return pa.Table.from_arrays(columns, schema=self.schema)
 
 
 class TelemetryFile:
@@ -201,17 +222,49 @@ class TelemetryFile:
 
     def chunks(self) -> Iterator[Chunk]:
         """At most a day at a time, in the order of the file."""
+        if self.meta.layout == "long":
+            yield from self._chunks_of_long()
+            return
         rows_per_day = max(1, round(86400 / self.meta.step_s))
+        for table in self._row_groups():
+            for begin in range(0, len(table), rows_per_day):
+                yield self._chunk_of_wide(table.slice(begin, rows_per_day))
+
+    def _row_groups(self) -> Iterator[Any]:
         for number in range(self._file.num_row_groups):
             try:
-                table = self._file.read_row_group(number)
+                yield self._file.read_row_group(number)
             except (OSError, pa.ArrowInvalid) as exc:
                 raise DataError(f"{self.path}: row group {number} cannot be read: {exc}") from exc
-            if self.meta.layout == "long":
-                yield self._chunk_of_long(table)
-            else:
-                for begin in range(0, len(table), rows_per_day):
-                    yield self._chunk_of_wide(table.slice(begin, rows_per_day))
+
+    def _chunks_of_long(self) -> Iterator[Chunk]:
+        """Row groups that reach back into the time of the one before hold other zones of the same chunk."""
+        held: Chunk | None = None
+        for table in self._row_groups():
+            stamps = _naive(table["time"])
+            if not len(stamps):
+                continue
+            times = np.unique(stamps)
+            if held is not None and times[0] > held.times[-1]:
+                yield held
+                held = None
+            held = self._widened(held, times)
+            self._fill(held, table, stamps)
+        if held is not None:
+            yield held
+
+    def _widened(self, held: Chunk | None, times: Times) -> Chunk:
+        """Room for these times: nothing is known there yet."""
+        if held is not None and np.array_equal(held.times, times):
+            return held
+        every = times if held is None else np.union1d(held.times, times)
+        shape = (len(self.meta.zones), len(every), len(self.meta.points))
+        wider = Chunk(every, np.full(shape, np.nan, np.float32), np.full(shape, MISSING, np.uint8))
+        if held is not None:
+            kept = np.searchsorted(every, held.times)
+            wider.values[:, kept] = held.values
+            wider.quality[:, kept] = held.quality
+        return wider
 
     def _chunk_of_wide(self, table: Any) -> Chunk:
         shape = (len(self.meta.zones), len(self.meta.points), len(table))
@@ -219,17 +272,11 @@ class TelemetryFile:
         quality = np.where(np.isnan(values), MISSING, GOOD).astype(np.uint8)
         return Chunk(_naive(table["time"]), values, quality)
 
-    def _chunk_of_long(self, table: Any) -> Chunk:
-        times, when = np.unique(_naive(table["time"]), return_inverse=True)
-        where = tuple(
-            self._codes(table[name], names) for name, names in (("zone", self.meta.zones), ("point", self.meta.points))
-        )
-        shape = (len(self.meta.zones), len(times), len(self.meta.points))
-        values = np.full(shape, np.nan, np.float32)
-        quality = np.full(shape, MISSING, np.uint8)
-        values[where[0], when, where[1]] = table["value"].to_numpy()
-        quality[where[0], when, where[1]] = self._codes(table["quality"], QUALITIES)
-        return Chunk(times, values, quality)
+    def _fill(self, chunk: Chunk, table: Any, stamps: Times) -> None:
+        zone, point = self._codes(table["zone"], self.meta.zones), self._codes(table["point"], self.meta.points)
+        when = np.searchsorted(chunk.times, stamps)
+        chunk.values[zone, when, point] = table["value"].to_numpy()
+        chunk.quality[zone, when, point] = self._codes(table["quality"], QUALITIES)
 
     def _codes(self, column: Any, names: Sequence[str]) -> NDArray[np.int64]:
         """The column's own dictionary may have another order than ours, or hold names we do not know."""
@@ -252,6 +299,15 @@ def read_labels(path: Path) -> Any:
     if missing := set(LABEL_SCHEMA.names) - set(table.schema.names):
         raise SchemaError(f"{labels_path(path)}: missing columns {sorted(missing)}")
     return table
+
+
+def coded(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> Any:
+    """A column of names, as numbers into a list of them."""
+    return pa.DictionaryArray.from_arrays(pa.array(codes), list(names))
+
+
+def _stamps(times: Times) -> Any:
+    return pa.array(times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(TIME)
 
 
 def _columns(meta: TelemetryMeta) -> list[str]:

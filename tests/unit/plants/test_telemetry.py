@@ -1,5 +1,8 @@
+from datetime import timedelta
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -19,6 +22,7 @@ from graphghha.plants.telemetry import (
 )
 
 NOON = np.datetime64("2018-07-02T12:00", "ms")
+NOON_ARROW = pa.scalar(NOON.item() + timedelta(minutes=2), pa.timestamp("ms")).cast(pa.timestamp("ms", tz="UTC"))
 
 
 def meta(layout="long", **changes):
@@ -98,6 +102,46 @@ def test_quality_and_missing_readings_survive(tmp_path):
     assert np.isnan(read.values[1, 2, 0])
 
 
+def crowd(zones, minutes=3, later=0):
+    values = np.random.default_rng(zones).normal(20, 5, (zones, minutes, 3)).astype(np.float32)
+    quality = np.full(values.shape, GOOD, np.uint8)
+    quality[-1, -1, -1] = REPAIRED
+    return Chunk(NOON + np.timedelta64(1, "m") * (np.arange(minutes) + later), values, quality)
+
+
+def test_a_large_building_lies_in_row_groups_of_some_zones_and_reads_back_day_by_day(tmp_path):
+    days = [crowd(120), crowd(120, later=3)]
+    path = tmp_path / "run.parquet"
+    with TelemetryWriter(path, meta(zones=tuple(f"zone-{n}" for n in range(120)))) as writer:
+        for each in days:
+            writer.write(each)
+    file = pq.ParquetFile(path)
+    assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [450, 450, 180] * 2
+    zones = file.read_row_group(1)["zone"].to_pylist()
+    assert (zones[0], zones[-1]) == ("zone-50", "zone-99")
+    read = list(TelemetryFile(path).chunks())
+    assert len(read) == 2
+    for day, same in zip(days, read, strict=True):
+        assert (day.times == same.times).all()
+        assert (day.values == same.values).all()
+        assert (day.quality == same.quality).all()
+
+
+def test_row_groups_of_one_day_with_unequal_times_are_joined(tmp_path):
+    path = written(tmp_path / "run.parquet", chunk(minutes=6))
+    table = pq.read_table(path)
+    holey = table.filter(pc.or_(pc.not_equal(table["zone"], "zone-02"), pc.less(table["time"], NOON_ARROW)))
+    with pq.ParquetWriter(path, holey.schema) as writer:
+        for zone in ("zone-02", "zone-01"):
+            writer.write_table(holey.filter(pc.equal(holey["zone"], zone)))
+    (read,) = TelemetryFile(path).chunks()
+    assert (read.times == chunk(minutes=6).times).all()
+    assert (read.values[0] == chunk(minutes=6).values[0]).all()
+    assert (read.values[1, :2] == chunk(minutes=6).values[1, :2]).all()
+    assert (read.quality[1, 2:] == MISSING).all()
+    assert np.isnan(read.values[1, 2:]).all()
+
+
 @pytest.mark.parametrize("layout", ["long", "wide"])
 def test_the_same_content_is_the_same_bytes(tmp_path, layout):
     first = written(tmp_path / "a.parquet", chunk(), chunk(later=5), layout=layout).read_bytes()
@@ -167,3 +211,17 @@ def test_labels_lie_beside_and_their_absence_or_damage_is_an_error(tmp_path):
 def test_an_unwritable_place_is_an_error_with_its_path(tmp_path):
     with pytest.raises(DataError, match="cannot be written"):
         TelemetryWriter(tmp_path / "absent" / "run.parquet", meta())
+    with pytest.raises(DataError, match=r"folder\.parquet: cannot be written: it is a folder"):
+        (tmp_path / "folder.parquet").mkdir()
+        TelemetryWriter(tmp_path / "folder.parquet", meta())
+    assert [each.name for each in tmp_path.iterdir()] == ["folder.parquet"]
+
+
+def test_a_place_that_becomes_unwritable_on_the_way_is_an_error_and_leaves_nothing(tmp_path):
+    with (
+        pytest.raises(DataError, match=r"run\.parquet: cannot be written"),
+        TelemetryWriter(tmp_path / "run.parquet", meta()) as writer,
+    ):
+        writer.write(chunk())
+        (tmp_path / "run.parquet").mkdir()
+    assert [each.name for each in tmp_path.iterdir()] == ["run.parquet"]

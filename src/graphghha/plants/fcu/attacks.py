@@ -110,12 +110,11 @@ class FalseCommand:
     """An offset between a controller and its drive: the drive obeys it, the reported command does not show it."""
 
     hook: str
-    command: str  # the signal that reports the command; the plant reports it as the drive receives it
+    command: str  # the signal that reports the command: the controller's own, without the offset
     amount: float
 
     def edit(self, hooks: ZoneHooks, span: Span) -> None:
         hooks.hook(self.hook)[span.minutes] += span.strength * self.amount
-        hooks.offset(self.command)[span.minutes] -= span.strength * self.amount
 
 
 @dataclass(slots=True)
@@ -155,6 +154,17 @@ def replays_in(attack: Attack) -> list[Replay]:
     if isinstance(attack, Together):
         return [replay for part in attack.parts for replay in replays_in(part)]
     return [attack] if isinstance(attack, Replay) else []
+
+
+def holds_in(attack: Attack) -> dict[str, float]:
+    """The hooks and readings an attack holds fixed, and at which value; a replay's is NaN, which equals no other."""
+    if isinstance(attack, Together):
+        return {name: value for part in attack.parts for name, value in holds_in(part).items()}
+    if isinstance(attack, Impose):
+        return {name: value for name, value in attack.settings.items() if np.isnan(HOOKS[name])}
+    if isinstance(attack, Saturate):
+        return {f"reading {attack.signal}": attack.value}
+    return {f"reading {name}": float("nan") for replay in replays_in(attack) for name in replay.signals}
 
 
 def _is_workday(day: Day) -> bool:

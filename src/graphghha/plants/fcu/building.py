@@ -31,6 +31,7 @@ from graphghha.plants.fcu.weather import Weather, continental
 
 MAX_ZONES = 1000
 DEFAULT_START = datetime(2018, 1, 1)
+FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)  # a slip of the pen lies outside
 # where the published runs begin; the structure's (fit) outlasts any spin-up
 START_TEMPERATURE, START_RATIO, START_STRUCTURE = 22.0, 0.0073, 21.5  # degC, kg/kg, degC
 # streams of a zone: its parameters once, its loads and noise day by day
@@ -67,11 +68,18 @@ class Building:
     ) -> None:
         if not 1 <= zones <= MAX_ZONES:
             raise ConfigError(f"a building has 1 to {MAX_ZONES} zones, not {zones}")
-        if start.time() != time(0):
-            raise ConfigError(f"start {start:%Y-%m-%dT%H:%M} must be midnight: a building is stepped in whole days")
+        if seed < 0:
+            raise ConfigError(f"seed {seed} is negative; use 0, 1, 2, ..")
+        if start.time() != time(0) or start.tzinfo is not None:
+            raise ConfigError(
+                f"start {start.isoformat()} must be midnight of no time zone: a building is stepped in whole days"
+            )
+        if spin_up_days < 0:
+            raise ConfigError(f"{spin_up_days} days of spin-up; use 0 or more")
         self.num_zones = zones
         self.seed = seed
         self.start = start
+        self._check_calendar(1)
         self.weather = weather or continental(seed)
         self.noise = noise
         self.nominal = nominal
@@ -92,11 +100,13 @@ class Building:
 
     def days(self, count: int) -> Iterator[DayChunk]:
         """Simulate the next `count` days, one chunk at a time."""
+        self._check_calendar(self.next_day + count)
         for _ in range(count):
             yield self.step()
 
     def step(self) -> DayChunk:
         """Simulate the next day."""
+        self._check_calendar(self.next_day + 1)
         day = Day(self.next_day, self.start + timedelta(days=self.next_day))
         hooks = DayHooks(self.num_zones)
         for attack in self.attacks:
@@ -115,6 +125,13 @@ class Building:
         twin.attacks = tuple(attacks)
         twin.state = self.state.copy()
         return twin
+
+    def _check_calendar(self, days: int) -> None:
+        if not FIRST_DAY <= self.start < LAST_DAY or days > (LAST_DAY - self.start).days:
+            raise ConfigError(
+                f"{days} days from {self.start.date()} do not lie between {FIRST_DAY.date()} and {LAST_DAY.date()}; "
+                "choose another start, or fewer days"
+            )
 
     def _rng(self, stream: int, zone: int, ordinal: int = 0) -> np.random.Generator:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence([self.seed, stream, zone, ordinal])))

@@ -14,7 +14,7 @@ from graphghha.errors import DataError, SchemaError
 from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE, SETTINGS, WholeRun
 from graphghha.plants.fcu.signals import INDEX, NAMES, NUM_SIGNALS, SOURCE_SCALE, SOURCE_UNITS, from_si
-from graphghha.plants.fcu.weather import Weather, read_columns, read_weather
+from graphghha.plants.fcu.weather import HOURS, Weather, numbers, read_table, read_weather
 
 YEAR_START = datetime(2018, 1, 1)
 YEAR_DAYS = 365
@@ -149,6 +149,18 @@ def _read_table(path: Path) -> dict[str, Floats]:
         raise DataError(f"{path}: not a readable table of statistics: {exc}") from exc
 
 
+def read_hourly(path: Path) -> Floats:
+    """The published fault-free year [hours, signals] in the data set's units."""
+    table = read_table(path, NAMES)
+    hourly = np.stack([numbers(table, name, path) for name in NAMES], axis=1)
+    if len(hourly) != HOURS:
+        raise DataError(f"{path}: {len(hourly)} rows; the hourly means of 2018 are {HOURS} rows from 1 January")
+    if (bad := np.argwhere(~np.isfinite(hourly))).size:
+        row, signal = bad[0]
+        raise DataError(f"{path}: row {row + 1}: {NAMES[signal]} is missing; fill the gaps first")
+    return hourly
+
+
 def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
     """Simulate one case of the data set for a year, noise-free, on the reference unit; also gives the hourly means."""
     attacks = () if case == FAULT_FREE else (WholeRun(case),)
@@ -228,12 +240,12 @@ def calibrate(
     """Simulate every case of the published tables for a year and compare."""
     published = read_statistics(mean, std)
     outdoors = read_weather(weather)
-    reference = np.stack(read_columns(hourly, NAMES), axis=1) if hourly else None
+    reference = read_hourly(hourly) if hourly else None
     rows: list[Row] = []
     fit: HourlyFit | None = None
     for case in progress(list(published)):
         simulated, by_hour = year_statistics(case, outdoors)
         rows += compare(case, simulated, published[case], published[FAULT_FREE])
         if case == FAULT_FREE and reference is not None:
-            fit = hourly_fit(by_hour, reference[: len(by_hour)])
+            fit = hourly_fit(by_hour, reference)
     return Calibration(tuple(rows), fit)

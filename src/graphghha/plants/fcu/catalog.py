@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
+from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseInfo
-from graphghha.plants.fcu.attacks import Attack, Bias, Impose, Together
+from graphghha.plants.fcu.attacks import Attack, Bias, Impose, Replay, Together
 from graphghha.plants.fcu.lbnl_cases import SETTINGS
 from graphghha.plants.fcu.threats import STEALTHY_RAMP, TEMPORARY, TEMPORARY_DURATION, THREATS
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL, TEMPLATE
@@ -119,6 +120,30 @@ def _temporary() -> Iterator[Row]:
             meaning = f"{row.info.meaning}, for two hours"
             info = replace(row.info, name=name, family="temporary", meaning=meaning)
             yield Row(info=info, build=row.build, duration=TEMPORARY_DURATION)
+
+
+REPLAY = "Replay"  # not in the catalogue's list: it has no targets until an event chooses them
+REPLAYABLE = tuple(
+    signal
+    for signal, name in zip(TEMPLATE.signals, TEMPLATE.names, strict=True)
+    if signal and class_of(name) == "sensor"
+)
+
+
+def chosen_replay(signals: tuple[str, ...]) -> Row:
+    """A replay on chosen sensors."""
+    if wrong := [name for name in signals if name not in REPLAYABLE]:
+        raise ConfigError(f"case {REPLAY}: {wrong[0]!r} is no sensor to replay; choose of {', '.join(REPLAYABLE)}")
+    if not signals or len(set(signals)) < len(signals):
+        raise ConfigError(f"case {REPLAY}: name the sensors, each once: on=RM_TEMP+FCU_RAT")
+    info = CaseInfo(
+        name=REPLAY,
+        family="replay",
+        attack_class="sensor",
+        targets=signals,
+        meaning="readings of chosen sensors of an earlier day",
+    )
+    return Row(info=info, build=partial(Replay, signals))
 
 
 ROWS: dict[str, Row] = {row.info.name: row for row in (*_public(), *_threats(), *_temporary())}

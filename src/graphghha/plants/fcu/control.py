@@ -29,6 +29,13 @@ from graphghha.plants.fcu.layout import (
     S_MODE,
     S_SPEED,
     S_TRIPPED,
+    T_COOL_CMD,
+    T_COOL_SET,
+    T_DAMPER_CMD,
+    T_FAN_MODE,
+    T_HEAT_CMD,
+    T_HEAT_SET,
+    T_MODE,
 )
 from graphghha.plants.fcu.parameters import Parameters
 
@@ -86,17 +93,29 @@ def clipped(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
+@compiled
+def valve_command(
+    integral: float, error: float, gain: float, integral_gain: float, begins: bool, p: Parameters
+) -> tuple[float, float]:
+    """Command of a PI valve and its integral after one minute; a new call starts the integral anew."""
+    if begins:
+        integral = -p.start_share * gain * error
+    integral = advance_integral(integral, error, gain, integral_gain, p.integral_floor)
+    return clipped(gain * error + integral), integral
+
+
 @inlined
 def control_minute(
     state: NDArray[np.float64],
     h: NDArray[np.float64],
+    row: NDArray[np.float64],
     minute: int,
     weekday: int,
     room: float,
     mixed: float,
     p: Parameters,
-) -> tuple[int, float, float, float, float, float, float]:
-    """One minute of the sequence: mode, setpoints, commands of cooling and heating valve and damper, fan speed."""
+) -> None:
+    """One minute of the sequence on what it reads: mode, setpoints and commands into `row`, fan speed into `state`."""
     mode = scheduled_mode(minute, weekday)
     started = mode == OPERATE and state[S_MODE] == SETBACK
     # a tripped unit stays shut until the schedule writes the mode anew
@@ -115,40 +134,35 @@ def control_minute(
         call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
     begins = call != state[S_CALL]
     state[S_CALL] = call
-    cooling_command = 0.0
-    heating_command = 0.0
+    cooling = 0.0
+    heating = 0.0
     if call == COOLING:
+        gain, integral_gain = p.cooling_gain * h[H_GAIN], p.cooling_integral * h[H_GAIN]
         error = room - cooling_setpoint
-        gain = p.cooling_gain * h[H_GAIN]
-        if begins:
-            state[S_COOL_INT] = -p.start_share * gain * error
-        state[S_COOL_INT] = advance_integral(
-            state[S_COOL_INT], error, gain, p.cooling_integral * h[H_GAIN], p.integral_floor
-        )
-        cooling_command = clipped(gain * error + state[S_COOL_INT])
+        cooling, state[S_COOL_INT] = valve_command(state[S_COOL_INT], error, gain, integral_gain, begins, p)
     if call == HEATING:
+        gain, integral_gain = p.heating_gain * h[H_GAIN], p.heating_integral * h[H_GAIN]
         error = heating_setpoint - room
-        gain = p.heating_gain * h[H_GAIN]
-        if begins:
-            state[S_HEAT_INT] = -p.start_share * gain * error
-        state[S_HEAT_INT] = advance_integral(
-            state[S_HEAT_INT], error, gain, p.heating_integral * h[H_GAIN], p.integral_floor
-        )
-        heating_command = clipped(gain * error + state[S_HEAT_INT])
-    speed = 0.0 if call == IDLE else fan_speed(max(cooling_command, heating_command), p)
+        heating, state[S_HEAT_INT] = valve_command(state[S_HEAT_INT], error, gain, integral_gain, begins, p)
+    speed = 0.0 if call == IDLE else fan_speed(max(cooling, heating), p)
     if speed > 0.0 or h[H_FAN_CMD] > 0.0:
         speed = max(speed + h[H_FAN_CMD], 0.0)
-    cooling_command = clipped(cooling_command + h[H_COOL_CMD])
-    heating_command = clipped(heating_command + h[H_HEAT_CMD])
-    damper_command = clipped((p.damper_minimum if mode == OPERATE else 0.0) + h[H_DAMPER_CMD])
-    return mode, cooling_setpoint, heating_setpoint, cooling_command, heating_command, damper_command, speed
+    state[S_SPEED] = speed
+    row[T_MODE] = mode
+    row[T_FAN_MODE] = FAN_OFF if mode == SHUTDOWN else FAN_AUTO
+    row[T_COOL_SET] = cooling_setpoint
+    row[T_HEAT_SET] = heating_setpoint
+    row[T_COOL_CMD] = cooling
+    row[T_HEAT_CMD] = heating
+    row[T_DAMPER_CMD] = p.damper_minimum if mode == OPERATE else 0.0
 
 
 @inlined
-def move_drives(
-    state: NDArray[np.float64], h: NDArray[np.float64], cooling: float, heating: float, damper: float, follow: float
-) -> None:
-    """Valves and damper a minute later: they follow their commands, reversed or stuck if so imposed."""
+def move_drives(state: NDArray[np.float64], h: NDArray[np.float64], row: NDArray[np.float64], follow: float) -> None:
+    """Valves and damper a minute later: they follow their commands, falsified, reversed or stuck if so imposed."""
+    cooling = clipped(row[T_COOL_CMD] + h[H_COOL_CMD])
+    heating = clipped(row[T_HEAT_CMD] + h[H_HEAT_CMD])
+    damper = clipped(row[T_DAMPER_CMD] + h[H_DAMPER_CMD])
     cooling_target = 1.0 - cooling if h[H_COOL_REVERSE] > 0.5 else cooling
     heating_target = 1.0 - heating if h[H_HEAT_REVERSE] > 0.5 else heating
     state[S_COOL_POS] += follow * (cooling_target - state[S_COOL_POS])

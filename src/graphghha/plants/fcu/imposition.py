@@ -22,16 +22,16 @@ HOOKS: dict[str, float] = {
     "damper_stuck": FREE,  # position 0-1 the damper is held at; NaN = free
     "cooling_stuck": FREE,  # the same for the two valves
     "heating_stuck": FREE,
-    "damper_leak": 0.0,  # leakage severity 0-1: extra outdoor air whatever the position
+    # opening that lets outdoor air past the damper whatever its position: 1 is a fully leaking damper (`leak_opening`),
+    # more than 1 a path beside it, as the case of the unstable controller has it
+    "damper_leak": 0.0,
     "cooling_leak": 0.0,  # least water flow as a fraction of the full flow, position notwithstanding
     "heating_leak": 0.0,
     "airflow_factor": 1.0,  # share of the discharge air flow that gets through filter and coils
     "outlet_blockage": 0.0,  # blocked share of the fan outlet
     "outdoor_factor": 1.0,  # share of the outdoor air flow that gets through the inlet
-    "cooling_air_ua": 1.0,  # factors on the two sides of a coil and on its water flow
-    "cooling_water_ua": 1.0,
+    "cooling_water_ua": 1.0,  # factors on the conductance of a coil's water side and on its water flow
     "cooling_water_flow": 1.0,
-    "heating_air_ua": 1.0,
     "heating_water_ua": 1.0,
     "heating_water_flow": 1.0,
     "cooling_reverse": 0.0,  # 1: the valve does the opposite of its command
@@ -39,13 +39,12 @@ HOOKS: dict[str, float] = {
     "gain_factor": 1.0,  # factor on the gains of both valve controllers (hunting)
     "cooling_setpoint_offset": 0.0,  # K
     "heating_setpoint_offset": 0.0,
-    "cooling_command_offset": 0.0,  # added to the command on its way to the actuator, 0-1
+    # -1 to 1, added between controller and drive: the drive follows the sum within 0-1, the reported command is without
+    "cooling_command_offset": 0.0,
     "heating_command_offset": 0.0,
     "damper_command_offset": 0.0,
     "fan_speed_offset": 0.0,  # rev/s, added to the commanded speed while it is not zero or the offset is positive
     "interlock_off": 0.0,  # 1: the low limit does not trip
-    "chilled_water_offset": 0.0,  # K on the entering water
-    "hot_water_offset": 0.0,
 }
 HOOK_INDEX: dict[str, int] = {name: number for number, name in enumerate(HOOKS)}
 NEUTRAL: NDArray[np.float64] = np.array(list(HOOKS.values()))

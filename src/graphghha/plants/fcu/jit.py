@@ -31,9 +31,17 @@ def compiled(function: Function, *, inline: bool = False) -> Function:
     # numba renews a cached function when its own file changes, not when a function or a parameter layout it uses does:
     # a name that carries the sources' checksum keeps stale machine code out
     function.__qualname__ = f"{function.__qualname__}_{SOURCES:08x}"
+    try:
+        return _compile(function, inline=inline, cache=True)
+    except RuntimeError:
+        # a read-only installation without a writable cache folder: compile anew in every process
+        return _compile(function, inline=inline, cache=False)
+
+
+def _compile(function: Function, *, inline: bool, cache: bool) -> Function:
     # NaN means "free" in the hooks, so the fast-math flags that assume there is none stay off
     compile_function = njit(
-        cache=True,
+        cache=cache,
         error_model="numpy",
         fastmath={"contract", "arcp", "nsz"},
         inline="always" if inline else "never",

@@ -1,7 +1,7 @@
 """Ground truth per node and minute, by stepping an attack-free twin of the same seed beside the attacked building.
 
 A minute is *observable* when, in the mean of the last 30 minutes, some signal of the zone differs from the twin by more
-than three times its noise; *recovering* when the attack is over and the zone still is observable.
+than three times its noise; *recovering* when the attack is over, no other acts, and the zone still is observable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,18 +59,15 @@ class Labeller:
 
     events: Sequence[Event]
     tallies: list[EventTally] = field(init=False)
-    _ends_being_seen: list[datetime | None] = field(init=False)  # when the next event in the zone takes over
+    _ends_being_seen: list[datetime | None] = field(init=False)  # when another event in the zone takes over
     _tails: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tallies = [EventTally() for _ in self.events]
-        starts: dict[int, list[datetime]] = {}
+        by_zone: dict[int, list[Event]] = {}
         for event in self.events:
-            starts.setdefault(event.zone, []).append(event.start)
-        self._ends_being_seen = [
-            min((start for start in starts[event.zone] if event.end and start >= event.end), default=None)
-            for event in self.events
-        ]
+            by_zone.setdefault(event.zone, []).append(event)
+        self._ends_being_seen = [_taken_over(event, by_zone[event.zone]) for event in self.events]
 
     def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64]) -> LabelRows:
         """Both [zones, minutes, signals], the same day."""
@@ -122,6 +119,14 @@ class Labeller:
             tally.first_observable = times[int(np.argmax(both))]
 
 
+def _taken_over(event: Event, beside: Sequence[Event]) -> datetime | None:
+    """When, after the end of an event, another of its zone first acts: at once if that is still going on."""
+    end = event.end
+    if end is None:
+        return None
+    return min((max(other.start, end) for other in beside if other.overlaps(end, None)), default=None)
+
+
 def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterator[tuple[DayChunk, LabelRows | None]]:
     """Step an attacked building, and from the day of the first onset on its twin, with the labels of each day."""
     first = min((event.start for event in labeller.events), default=None)
@@ -132,3 +137,4 @@ def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterato
             twin = building.twin()
         chunk = building.step()
         yield chunk, None if twin is None else labeller.label(chunk.day, chunk.telemetry, twin.step().telemetry)
+        del chunk  # a large building's day is not held while the next one is simulated

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
+from graphghha.plants.arrow import pa
 from graphghha.plants.fcu.catalog import class_of
 from graphghha.plants.fcu.labels import LabelRows
 from graphghha.plants.fcu.schedule import Event
 from graphghha.plants.fcu.topology import TEMPLATE
-from graphghha.plants.telemetry import LABEL_SCHEMA, ParquetSink
+from graphghha.plants.telemetry import LABEL_SCHEMA, ParquetSink, coded
 
 _CLASSES = ("actuator", "sensor", "controller")
 
@@ -29,18 +28,14 @@ class LabelsWriter(ParquetSink):
     def write(self, rows: LabelRows | None) -> None:
         if rows is None or not len(rows):
             return
-
-        def coded(codes: NDArray[np.int64], names: Sequence[str], dtype: type[np.integer]) -> pa.DictionaryArray:
-            return pa.DictionaryArray.from_arrays(pa.array(codes.astype(dtype)), list(names))
-
         columns = [
             pa.array(rows.times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(LABEL_SCHEMA.field("time").type),
-            coded(rows.zones, self._zones, np.int16),
-            coded(rows.nodes, TEMPLATE.names, np.int16),
-            coded(self._case_of[rows.events], self._cases, np.int16),
-            coded(self._class_of[rows.nodes], _CLASSES, np.int8),
+            coded(rows.zones.astype(np.int16), self._zones),
+            coded(rows.nodes.astype(np.int16), TEMPLATE.names),
+            coded(self._case_of[rows.events].astype(np.int16), self._cases),
+            coded(self._class_of[rows.nodes].astype(np.int8), _CLASSES),
             pa.array(rows.active),
             pa.array(rows.observable),
             pa.array(rows.recovering),
         ]
-        self.writer.write_table(pa.Table.from_arrays(columns, schema=LABEL_SCHEMA))
+        self.append(pa.Table.from_arrays(columns, schema=LABEL_SCHEMA))

@@ -8,13 +8,17 @@ import difflib
 import hashlib
 import io
 import json
+import lzma
+import os
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import unquote
 
@@ -22,21 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import DataError, NotFoundError
+from graphghha.plants.arrow import pa, pacsv
 from graphghha.plants.base import CaseInfo
 from graphghha.plants.fcu.catalog import CASES
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl_known import MD5, ORIGINAL_ROWS
-from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT, Repairs, Row, columns_of, scan, shortage
+from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT, Repairs, Row, columns_of, scan
 from graphghha.plants.fcu.signals import NAMES, to_si
 from graphghha.plants.telemetry import GOOD, Chunk
-
-try:
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
-except ImportError as exc:
-    from graphghha.errors import EngineError
-
-    raise EngineError("LBNL files need pyarrow: pip install 'graphghha[data]'") from exc
 
 MANIFEST = "simulated.json"  # lies beside files this package wrote: they are not originals and not altered ones
 CHUNK_ROWS = 1440
@@ -49,13 +46,17 @@ class AlteredFileWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class LbnlFile:
-    """One file of the data set. Its name is its label."""
+    """One file of the data set. Its name is its label; of a simulated one, the manifest knows more."""
 
     case_name: str
     where: str  # for messages
     open: Callable[[], IO[bytes]]
-    simulated: bool = False
     expected_rows: int | None = None
+    about: dict[str, Any] = field(default_factory=dict)  # the manifest's entry of a simulated file
+
+    @property
+    def simulated(self) -> bool:
+        return bool(self.about)
 
     @property
     def case(self) -> CaseInfo | None:
@@ -71,7 +72,7 @@ class LbnlFile:
         if self.simulated or self.case_name not in MD5:
             return None
         digest = hashlib.md5(usedforsecurity=False)
-        with self.open() as stream:
+        with self._opened() as stream:
             while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
         found, known = digest.hexdigest(), MD5[self.case_name]
@@ -98,19 +99,19 @@ class LbnlFile:
                 done += len(chunk.times)
                 yield chunk
         except _TroubleError:
-            with self.open() as stream:
+            with self._opened() as stream:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
                 rows = scan(text, self.where, expected_rows=self.expected_rows, repairs=repairs)
                 yield from _regroup(_blocks(islice(rows, done, None)))
 
     def _fast(self) -> Iterator[Chunk]:
         """Blocks as pyarrow reads them; `_TroubleError` at the first thing that does not fit."""
-        with self.open() as stream:
+        with self._opened() as stream:
             header = stream.readline().decode("utf-8", "replace")
         columns_of(header, self.where)
         rows, last = 0, None
         try:
-            with self.open() as stream:
+            with self._opened() as stream:
                 for batch in pacsv.open_csv(
                     stream,
                     read_options=pacsv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
@@ -128,13 +129,16 @@ class LbnlFile:
                     if not np.isfinite(values).all() or (steps != np.timedelta64(1, "m")).any():
                         raise _TroubleError
                     rows, last = rows + len(times), times[-1]
-                    yield _chunk(times, values, np.full(len(times), GOOD, np.uint8))
+                    yield _chunk(times, values, np.full(values.shape, GOOD, np.uint8))
         except (pa.ArrowInvalid, pa.ArrowKeyError) as exc:
             raise _TroubleError from exc
-        except (OSError, zipfile.BadZipFile) as exc:
-            raise DataError(f"{self.where}: cannot be read: {exc}") from exc
         if self.expected_rows is not None and rows < self.expected_rows:
-            raise _TroubleError(shortage(self.where, rows, self.expected_rows))
+            raise _TroubleError
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        with reading(self.where), self.open() as stream:
+            yield stream
 
 
 class RepairWarning(UserWarning):
@@ -145,11 +149,20 @@ class _TroubleError(Exception):
     """The fast path met something it does not explain; the slow path will."""
 
 
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """What a damaged disk, file or zip says against reading becomes our error."""
+    try:
+        yield
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError) as exc:
+        raise DataError(f"{where}: cannot be read: {exc}") from exc
+
+
 def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlFile]:
     """The files of a zip or folder by case name, fault-free first; all of them, or the named ones."""
     if path.is_dir():
         found = _in_folder(path)
-    elif zipfile.is_zipfile(path):
+    elif path.is_file() and zipfile.is_zipfile(path):
         found = _in_zip(path)
     else:
         raise DataError(f"{path}: neither a folder nor a zip of LBNL fan-coil files")
@@ -173,6 +186,13 @@ def case_name_of(file_name: str) -> str:
     return unquote(stem) if stem not in MD5 and unquote(stem) in MD5 else stem
 
 
+def manifest_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """The simulated files of a folder; none without a manifest."""
+    manifest = folder / MANIFEST
+    with reading(str(manifest)):
+        return read_manifest(manifest.read_bytes(), str(manifest)) if os.path.lexists(manifest) else {}
+
+
 def read_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
     """File name -> what is known of a simulated file; `rows` is always there."""
     try:
@@ -182,11 +202,9 @@ def read_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
 
 
 def _in_folder(folder: Path) -> dict[str, LbnlFile]:
-    manifest = folder / MANIFEST
-    simulated = read_manifest(manifest.read_bytes(), str(manifest)) if manifest.exists() else {}
+    simulated = manifest_of(folder)
     paths = sorted(folder.glob("FCU_*.csv"))
-    files = [_file(path.name, str(path), partial(_open, path), simulated) for path in paths]
-    return {file.case_name: file for file in files}
+    return _by_case([_file(path.name, str(path), partial(_open, path), simulated) for path in paths])
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -194,37 +212,56 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _in_zip(path: Path) -> dict[str, LbnlFile]:
-    archive = zipfile.ZipFile(path)
-    members = {Path(member).name: member for member in archive.namelist() if not member.startswith("__MACOSX")}
-    simulated = read_manifest(archive.read(members[MANIFEST]), f"{path}/{MANIFEST}") if MANIFEST in members else {}
-    names = [name for name in sorted(members) if name.startswith("FCU_") and name.endswith(".csv")]
-    files = [_file(name, f"{path}/{members[name]}", partial(archive.open, members[name]), simulated) for name in names]
-    return {file.case_name: file for file in files}
+    with reading(str(path)):
+        archive = zipfile.ZipFile(path)
+    members = sorted(member for member in archive.namelist() if not member.startswith("__MACOSX"))
+    simulated: dict[str, dict[str, Any]] = {}  # by member
+    for manifest in (member for member in members if Path(member).name == MANIFEST):
+        with reading(f"{path}/{manifest}"):
+            entries = read_manifest(_open_member(archive, manifest).read(), f"{path}/{manifest}")
+        simulated |= {str(PurePosixPath(manifest).parent / name): entry for name, entry in entries.items()}
+    chosen = [member for member in members if Path(member).match("FCU_*.csv")]
+    return _by_case([_file(each, f"{path}/{each}", partial(_open_member, archive, each), simulated) for each in chosen])
+
+
+def _open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except RuntimeError as exc:  # how zipfile says that a password is needed
+        raise DataError(f"{archive.filename}/{member}: cannot be read: {exc}") from exc
+
+
+def _by_case(files: list[LbnlFile]) -> dict[str, LbnlFile]:
+    found: dict[str, LbnlFile] = {}
+    for file in files:
+        if file.case_name in found:
+            raise DataError(f"{found[file.case_name].where} and {file.where} are both {file.case_name}; keep one")
+        found[file.case_name] = file
+    return found
 
 
 def _file(name: str, where: str, opener: Callable[[], IO[bytes]], simulated: dict[str, dict[str, Any]]) -> LbnlFile:
-    case = case_name_of(name)
-    if name in simulated:
-        return LbnlFile(case, where, opener, simulated=True, expected_rows=simulated[name]["rows"])
+    case = case_name_of(PurePosixPath(name).name)
+    if about := simulated.get(name) or simulated.get(unquote(name)):
+        return LbnlFile(case, where, opener, expected_rows=about["rows"], about=about)
     return LbnlFile(case, where, opener, expected_rows=ORIGINAL_ROWS if case in MD5 else None)
 
 
 def _chunk(times: NDArray[Any], values: NDArray[np.float64], quality: NDArray[np.uint8]) -> Chunk:
-    spread = np.repeat(quality[:, None], values.shape[1], axis=1)
-    return Chunk(times.astype("datetime64[ms]"), to_si(values)[None], spread[None])
+    return Chunk(times.astype("datetime64[ms]"), to_si(values)[None], quality[None])
 
 
 def _blocks(rows: Iterator[Row]) -> Iterator[Chunk]:
     while block := list(islice(rows, CHUNK_ROWS)):
         minutes, values, quality = zip(*block, strict=True)
         times = np.array(minutes, np.int64).astype("datetime64[m]")
-        yield _chunk(times, np.stack(values), np.array(quality, np.uint8))
+        yield _chunk(times, np.stack(values), np.stack(quality))
 
 
 def _regroup(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Chunks of CHUNK_ROWS rows whatever the blocks they came in; the last may be shorter."""
     held: list[Chunk] = []
-    for chunk in chain(chunks):
+    for chunk in chunks:
         held.append(chunk)
         whole = _join(held)
         for begin in range(0, len(whole.times) - CHUNK_ROWS + 1, CHUNK_ROWS):

@@ -3,6 +3,7 @@
 The fast path (`lbnl.py`) hands over here as soon as something does not fit: strictness and repair are written once.
 """
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ TIME_COLUMN = "Datetime"
 TIME_FORMAT = "%m/%d/%Y %H:%M"
 LONGEST_HELD_GAP_MIN = 60  # a longer silence is reported as missing, not invented
 
-Row = tuple[int, NDArray[np.float64], int]  # minute since 1970, values in the file's units, quality
+# minute since 1970, values in the file's units, quality of each
+Row = tuple[int, NDArray[np.float64], NDArray[np.uint8]]
 
 
 @dataclass(slots=True)
@@ -39,76 +41,126 @@ class Repairs:
 
 def columns_of(header: str, where: str) -> dict[str, int]:
     """Where each signal's column stands; extra columns and any order are welcome, a missing one is not."""
-    names = [name.strip().strip('"') for name in header.removeprefix("\ufeff").rstrip("\r\n").split(",")]
+    names = [name.strip() for name in fields_of(header.removeprefix("\ufeff"))]
     if missing := [name for name in (TIME_COLUMN, *NAMES) if name not in names]:
         raise SchemaError(f"{where}:1: missing columns {missing}; a fan-coil file has {TIME_COLUMN} and 29 signals")
     return {name: names.index(name) for name in (TIME_COLUMN, *NAMES)}
 
 
-def shortage(where: str, rows: int, expected: int) -> str:
-    return f"{where}:{rows + 1}: the file ends after {rows} of {expected} rows: it is truncated; download it again"
-
-
 def scan(lines: Iterable[str], where: str, *, expected_rows: int | None, repairs: Repairs | None) -> Iterator[Row]:
     """Checked rows, one per minute without a gap. Strict unless given `repairs` to count into."""
-    lines = iter(lines)
-    header = next(lines, "")
-    columns = columns_of(header, where)
-    width = len(header.split(","))
+    parsed = _parsed(lines, where, repairs)
+    ahead: list[_Line] = []  # looked at, not yet taken
     held = np.full(NUM_SIGNALS, np.nan)
     last: int | None = None
     rows = 0
+    while (line := ahead.pop() if ahead else next(parsed, None)) is not None:
+        if last is not None and line.minute <= last:
+            if repairs is None:
+                raise DataError(f"{where}:{line.number}: its time does not follow the row before; --repair drops it")
+            repairs.counts["unusable line dropped"] += 1
+            continue
+        gap = 0 if last is None else line.minute - last - 1
+        if repairs is not None and (gap or last is None):
+            ahead += [following] if (following := next(parsed, None)) is not None else []
+            if _is_stray(line, last, ahead[0] if ahead else None):
+                repairs.counts["line with a stray time dropped"] += 1
+                continue
+        if gap:
+            if repairs is None:
+                raise DataError(f"{where}:{line.number}: a gap of {gap} minutes before this row; --repair fills it")
+            repairs.counts["missing minute filled"] += gap
+            filler = held if gap <= LONGEST_HELD_GAP_MIN else np.full(NUM_SIGNALS, np.nan)
+            for filled in range(line.minute - gap, line.minute):
+                rows += 1
+                yield filled, filler.copy(), np.where(np.isnan(filler), MISSING, REPAIRED).astype(np.uint8)
+        quality = _hold(line, held, where, repairs)
+        held, last = line.values, line.minute
+        rows += 1
+        yield line.minute, line.values.copy(), quality
+    if expected_rows is not None and rows < expected_rows:
+        if repairs is None:
+            raise DataError(
+                f"{where}:{rows + 1}: the file ends after {rows} of {expected_rows} rows: it is truncated; "
+                "download it again"
+            )
+        repairs.counts["row missing at the end"] += expected_rows - rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    minute: int
+    values: NDArray[np.float64]  # not finite where no number stands
+    texts: list[str]  # of the values
+
+
+def _parsed(lines: Iterable[str], where: str, repairs: Repairs | None) -> Iterator[_Line]:
+    """Lines with a time and all their fields."""
+    lines = iter(lines)
+    header = next(lines, "")
+    columns = columns_of(header, where)
+    width = len(fields_of(header))
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
         try:
-            minute, values = _parse(line, width, columns)
-            if last is not None and minute <= last:
-                raise ValueError(f"time {line.split(',')[columns[TIME_COLUMN]]!r} does not follow the row before")
+            fields = fields_of(line)
+            if len(fields) != width:
+                raise ValueError(f"{len(fields)} fields where the header has {width}: the line is cut or torn")
+            minute = minute_of(fields[columns[TIME_COLUMN]])
         except ValueError as exc:
             if repairs is None:
-                raise DataError(f"{where}:{number}: {exc}; --repair holds the last good value") from exc
+                raise DataError(f"{where}:{number}: {exc}; --repair drops the line") from exc
             repairs.counts["unusable line dropped"] += 1
             continue
-        if last is not None and minute > last + 1:
-            gap = minute - last - 1
-            if repairs is None:
-                raise DataError(f"{where}:{number}: a gap of {gap} minutes before this row; --repair fills it")
-            repairs.counts["missing minute filled"] += gap
-            quality = REPAIRED if gap <= LONGEST_HELD_GAP_MIN else MISSING
-            filler = held if quality == REPAIRED else np.full(NUM_SIGNALS, np.nan)
-            for filled in range(last + 1, minute):
-                rows += 1
-                yield filled, filler.copy(), quality
-        bad = ~np.isfinite(values)
-        if bad.any():
-            name = NAMES[int(np.argmax(bad))]
-            if repairs is None:
-                text = line.split(",")[columns[name]].strip()
-                raise DataError(f"{where}:{number}: {name} is {text!r}, not a number; --repair holds the last good one")
-            repairs.counts["bad number held"] += int(bad.sum())
-            values[bad] = held[bad]
-        held, last = values, minute
-        rows += 1
-        quality = GOOD if not bad.any() else MISSING if np.isnan(values).any() else REPAIRED
-        yield minute, values.copy(), quality
-    if expected_rows is not None and rows < expected_rows:
-        if repairs is None:
-            raise DataError(shortage(where, rows, expected_rows))
-        repairs.counts["row missing at the end"] += expected_rows - rows
+        texts = [fields[columns[name]] for name in NAMES]
+        yield _Line(number, minute, np.array([_number(text) for text in texts]), texts)
 
 
-def _parse(line: str, width: int, columns: dict[str, int]) -> tuple[int, NDArray[np.float64]]:
-    fields = line.rstrip("\r\n").split(",")
-    if len(fields) != width:
-        raise ValueError(f"{len(fields)} fields where the header has {width}: the line is cut or torn")
-    minute = minute_of(fields[columns[TIME_COLUMN]].strip('"'))
-    return minute, np.array([_number(fields[columns[name]]) for name in NAMES])
+def _is_stray(line: _Line, last: int | None, following: _Line | None) -> bool:
+    """Whether a line that jumps ahead is alone: the next one goes on from before it, or none confirms a long jump."""
+    if following is None:
+        return last is not None and line.minute - last > LONGEST_HELD_GAP_MIN
+    return following.minute < line.minute and (last is None or following.minute > last)
+
+
+def _hold(line: _Line, held: NDArray[np.float64], where: str, repairs: Repairs | None) -> NDArray[np.uint8]:
+    """Put the last good value where no number stands; the quality of each reading."""
+    bad = ~np.isfinite(line.values)
+    quality = np.full(NUM_SIGNALS, GOOD, np.uint8)
+    if not bad.any():
+        return quality
+    if repairs is None:
+        first = int(np.argmax(bad))
+        text = line.texts[first].strip()
+        raise DataError(
+            f"{where}:{line.number}: {NAMES[first]} is {text!r}, not a number; --repair holds the last good one"
+        )
+    line.values[bad] = held[bad]
+    nothing = np.isnan(line.values)
+    quality[bad] = REPAIRED
+    quality[nothing] = MISSING
+    for kind, count in (("bad number held", bad & ~nothing), ("bad number with none to hold", nothing)):
+        if count.any():
+            repairs.counts[kind] += int(count.sum())
+    return quality
+
+
+def fields_of(line: str) -> list[str]:
+    """The fields of a line, with or without quotes."""
+    line = line.rstrip("\r\n")
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error as exc:
+        raise ValueError(f"the line cannot be read: {exc}") from exc
 
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return float("nan") if "_" in text else float(text)  # Python takes 1_000 for a number, a table does not
     except ValueError:
         return float("nan")
 
@@ -117,7 +169,7 @@ def minute_of(text: str) -> int:
     """Minutes since 1970 of a time in the data set's format."""
     date, _, clock = text.strip().partition(" ")
     hours, _, minutes = clock.partition(":")
-    if not (hours.isdigit() and minutes.isdigit() and int(hours) < 24 and int(minutes) < 60):
+    if not (hours.isdecimal() and minutes.isdecimal() and len(clock) < 6 and int(hours) < 24 and int(minutes) < 60):
         raise ValueError(f"{text!r} is not a time like 01/31/2018 23:59")
     return _day_of(date) * 1440 + int(hours) * 60 + int(minutes)
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from graphghha.plants.fcu.signals import GPM
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parameters:
@@ -51,8 +53,8 @@ class Parameters:
     # water, data
     chilled_water: float = 65.0 / 9.0  # degC
     hot_water: float = 440.0 / 9.0
-    cooling_full_flow: float = 5.7 * 0.0630902  # L/s, base of the leak percentages
-    heating_full_flow: float = 1.05 * 0.0630902
+    cooling_full_flow: float = 5.7 * GPM  # L/s, base of the leak percentages
+    heating_full_flow: float = 1.05 * GPM
     # coils; cooling: steady hours of the data at low speed, exponents of the air flow fit; heating: fit
     cooling_ua_air: float = 567.0  # W/K
     cooling_air_exponent: float = 0.2

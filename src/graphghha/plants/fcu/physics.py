@@ -10,118 +10,67 @@ from graphghha.plants.fcu.parameters import Parameters
 from graphghha.plants.fcu.psychro import (
     AIR_DENSITY,
     AIR_HEAT,
-    EVAPORATION_HEAT,
-    VAPOUR_HEAT,
     WATER_HEAT,
     dew_point,
     enthalpy,
+    ratio_of,
     saturation_ratio,
+    temperature_of,
 )
+from graphghha.plants.fcu.signals import GPM
 
-# Position -> water flow in gal/min as read from the data: hourly medians, and constant flows of stuck-valve runs
-_COOLING_CURVE = (
-    (
-        0.0,
-        0.10,
-        0.11,
-        0.12,
-        0.14,
-        0.16,
-        0.18,
-        0.20,
-        0.22,
-        0.24,
-        0.26,
-        0.28,
-        0.30,
-        0.34,
-        0.40,
-        0.46,
-        0.50,
-        0.78,
-        0.80,
-        0.9,
-        1.0,
-    ),
-    (
-        0.0,
-        0.0,
-        0.008,
-        0.035,
-        0.11,
-        0.255,
-        0.45,
-        0.72,
-        0.985,
-        1.157,
-        1.322,
-        1.477,
-        1.647,
-        1.97,
-        2.47,
-        2.95,
-        3.27,
-        5.53,
-        5.63,
-        5.70,
-        5.72,
-    ),
+# (position, water flow in gal/min) as read from the data: hourly medians, and constant flows of stuck-valve runs
+_COOLING_PAIRS = (
+    (0.00, 0),
+    (0.10, 0),
+    (0.11, 0.008),
+    (0.12, 0.035),
+    (0.14, 0.11),
+    (0.16, 0.255),
+    (0.18, 0.45),
+    (0.20, 0.72),
+    (0.22, 0.985),
+    (0.24, 1.157),
+    (0.26, 1.322),
+    (0.28, 1.477),
+    (0.30, 1.647),
+    (0.34, 1.97),
+    (0.40, 2.47),
+    (0.46, 2.95),
+    (0.50, 3.27),
+    (0.78, 5.53),
+    (0.80, 5.63),
+    (0.90, 5.7),
+    (1.00, 5.72),
 )
-_HEATING_CURVE = (
-    (
-        0.0,
-        0.10,
-        0.12,
-        0.14,
-        0.16,
-        0.18,
-        0.20,
-        0.22,
-        0.24,
-        0.26,
-        0.28,
-        0.30,
-        0.32,
-        0.34,
-        0.40,
-        0.50,
-        0.60,
-        0.65,
-        0.70,
-        0.80,
-        1.0,
-    ),
-    (
-        0.0,
-        0.0,
-        0.002,
-        0.011,
-        0.0264,
-        0.0478,
-        0.0725,
-        0.103,
-        0.138,
-        0.174,
-        0.214,
-        0.257,
-        0.30,
-        0.345,
-        0.49,
-        0.73,
-        0.92,
-        0.97,
-        1.0,
-        1.03,
-        1.05,
-    ),
+_HEATING_PAIRS = (
+    (0.00, 0),
+    (0.10, 0),
+    (0.12, 0.002),
+    (0.14, 0.011),
+    (0.16, 0.0264),
+    (0.18, 0.0478),
+    (0.20, 0.0725),
+    (0.22, 0.103),
+    (0.24, 0.138),
+    (0.26, 0.174),
+    (0.28, 0.214),
+    (0.30, 0.257),
+    (0.32, 0.3),
+    (0.34, 0.345),
+    (0.40, 0.49),
+    (0.50, 0.73),
+    (0.60, 0.92),
+    (0.65, 0.97),
+    (0.70, 1),
+    (0.80, 1.03),
+    (1.00, 1.05),
 )
-GPM = 0.0630902  # L/s
 STILL_HALF_GPM = 0.05  # a trickle this small heats or cools a still coil at half the full rate
 CURVE_STEPS = 100
 _GRID = np.linspace(0.0, 1.0, CURVE_STEPS + 1)
-COOLING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_COOLING_CURVE)
-HEATING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *_HEATING_CURVE)
-CFM = 0.47194745  # L/s
+COOLING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *np.transpose(_COOLING_PAIRS))
+HEATING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *np.transpose(_HEATING_PAIRS))
 
 
 @compiled
@@ -197,6 +146,20 @@ def water_side(flow: float, still: float, per_gpm: float) -> float:
 
 
 @compiled
+def saturated_at(enthalpy_target: float, start: float) -> float:
+    """Temperature of saturated air with this enthalpy; `start` lies above it."""
+    air = start
+    for _ in range(30):
+        # the saturation curve bends upwards, so Newton's steps come down to the root and never pass it
+        excess = enthalpy(air, saturation_ratio(air)) - enthalpy_target
+        slope = (enthalpy(air + 0.01, saturation_ratio(air + 0.01)) - enthalpy_target - excess) / 0.01
+        air -= excess / slope
+        if excess < 1e-3:
+            break
+    return air
+
+
+@compiled
 def wet_coil(
     air_in: float,
     ratio_in: float,
@@ -210,8 +173,9 @@ def wet_coil(
 ) -> tuple[float, float, float]:
     """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
 
-    Condensation holds the leaving air near the dew point of the entering air: above it by `wet_offset`, less
-    a share (`undershoot`) of what a dry coil would reach below it. The whole heat follows the enthalpy difference.
+    The heat follows the enthalpy difference, and no split of it into sensible and latent changes it. Condensation holds
+    the leaving air near the dew point of the entering air: above it by `wet_offset`, less a share (`undershoot`) of
+    what a dry coil would reach below it; the latent part is the rest.
     """
     if air_mass * AIR_HEAT < 1e-9 or water * WATER_HEAT < 1e-9:
         return 0.0, air_in, ratio_in
@@ -219,20 +183,33 @@ def wet_coil(
     dry_out = air_in - dry / (air_mass * AIR_HEAT)
     dew = dew_point(ratio_in)
     wet_out = dew + p.wet_offset - undershoot * (dew - dry_out)
-    if wet_out <= dry_out or dew <= water_in:
+    if wet_out <= dry_out or dew <= water_in or air_in <= water_in:
         return dry, dry_out, ratio_in
-    air_out = min(wet_out, air_in)
     enthalpy_in = enthalpy(air_in, ratio_in)
-    enthalpy_water = enthalpy(water_in, saturation_ratio(water_in))
-    conductance = p.wet_factor / (AIR_HEAT / ua_air + p.wet_slope / ua_water)  # kg/s
-    water_equivalent = water * WATER_HEAT / p.wet_slope
+    driest = saturation_ratio(water_in)
+    difference = enthalpy_in - enthalpy(water_in, driest)
+    # the steeper slope keeps the water that takes up all of the difference no warmer than the entering air
+    slope = max(p.wet_slope, difference / (air_in - water_in))
+    conductance = p.wet_factor / (AIR_HEAT / ua_air + slope / ua_water)  # kg/s
+    water_equivalent = water * WATER_HEAT / slope
     smaller = min(air_mass, water_equivalent)
     ratio = smaller / max(air_mass, water_equivalent)
-    heat = effectiveness(conductance / smaller, ratio) * smaller * max(enthalpy_in - enthalpy_water, 0.0)
-    # latent heat is what the sensible part leaves of the whole; nothing evaporates into the leaving air, nor is it fog
-    ratio_out = (enthalpy_in - heat / air_mass - AIR_HEAT * air_out) / (EVAPORATION_HEAT + VAPOUR_HEAT * air_out)
-    ratio_out = max(min(ratio_out, ratio_in, saturation_ratio(air_out)), 0.0)
-    return air_mass * (enthalpy_in - enthalpy(air_out, ratio_out)), air_out, ratio_out
+    # a wet coil takes no less than a dry one
+    heat = max(effectiveness(conductance / smaller, ratio) * smaller * difference, dry)
+    enthalpy_out = enthalpy_in - heat / air_mass
+    air_out = min(wet_out, air_in)
+    ratio_out = ratio_of(enthalpy_out, air_out)
+    if ratio_out < driest:
+        # condensation ends where the air is as dry as at the water's temperature: the rest is sensible
+        return heat, temperature_of(enthalpy_out, driest), driest
+    if ratio_out > min(ratio_in, saturation_ratio(air_out)):
+        # nothing evaporates into the leaving air, nor is it fog: it leaves warmer
+        air_out = temperature_of(enthalpy_out, ratio_in)
+        if air_out >= dew:
+            return heat, air_out, ratio_in
+        air_out = saturated_at(enthalpy_out, dew)
+        ratio_out = ratio_of(enthalpy_out, air_out)
+    return heat, air_out, ratio_out
 
 
 @compiled

@@ -56,6 +56,18 @@ def enthalpy(temperature: float, ratio: float) -> float:
     return AIR_HEAT * temperature + ratio * (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
 
 
+@compiled
+def ratio_of(enthalpy_value: float, temperature: float) -> float:
+    """Humidity ratio of air with this enthalpy and temperature."""
+    return (enthalpy_value - AIR_HEAT * temperature) / (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
+
+
+@compiled
+def temperature_of(enthalpy_value: float, ratio: float) -> float:
+    """Temperature of air with this enthalpy and humidity ratio."""
+    return (enthalpy_value - EVAPORATION_HEAT * ratio) / (AIR_HEAT + VAPOUR_HEAT * ratio)
+
+
 def humidity_ratios(temperatures: NDArray[np.float64], relative_percents: NDArray[np.float64]) -> NDArray[np.float64]:
     """`humidity_ratio` over arrays."""
     vapour = np.minimum(0.01 * relative_percents * _saturation_pressures(temperatures), 0.9 * PRESSURE_PA)

@@ -1,5 +1,6 @@
 """A simulated run on disk: telemetry and labels of a building, streamed one day at a time."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,12 +15,12 @@ from graphghha.plants.fcu.building import MAX_ZONES, Building, DayChunk
 from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.labels_file import LabelsWriter
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
-from graphghha.plants.fcu.lbnl_write import LbnlWriter, note_simulated
-from graphghha.plants.fcu.schedule import Event, Imposed, check_events, parse_event
+from graphghha.plants.fcu.lbnl_write import LbnlWriter, check_free, note_simulated
+from graphghha.plants.fcu.schedule import Event, check_events, check_run, impose, parse_event
 from graphghha.plants.fcu.signals import NAMES, SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.fcu.weather import read_weather
-from graphghha.plants.telemetry import GOOD, Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path
+from graphghha.plants.telemetry import GOOD, Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
 
 Format = Literal["parquet", "lbnl"]
 STEP_S = 60.0
@@ -41,11 +42,12 @@ class RunConfig:
     site: str = "site"
 
     def __post_init__(self) -> None:
-        if self.days < 1:
-            raise ConfigError(f"simulate: {self.days} days; ask for at least one")
+        check_run(self.start, self.days, self.seed)
         if self.format == "parquet" and self.out.suffix != ".parquet":
             raise ConfigError(f"simulate: {self.out} must end in .parquet; --format lbnl writes a folder")
-        if self.format == "lbnl" and self.out.is_file():
+        if self.format == "parquet" and os.path.isdir(self.out):
+            raise ConfigError(f"simulate: {self.out} is a folder; --out names the file to write")
+        if self.format == "lbnl" and os.path.isfile(self.out):
             raise ConfigError(f"simulate: {self.out} is a file; the LBNL format needs a folder")
         check_events(self.events, self.start, self.end, self.zones)
 
@@ -81,14 +83,16 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
         seed=config.seed,
         start=config.start,
         weather=read_weather(config.weather) if config.weather else None,
-        attacks=[Imposed(event) for event in config.events],
+        attacks=impose(config.events),
     )
     labeller = Labeller(config.events)
     with ExitStack() as stack:
-        write, files = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
+        sink = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
         for chunk, labels in labelled_days(building, labeller, config.days):
-            write(chunk, labels)
+            sink.write(chunk, labels)
+            del chunk, labels
             on_day()
+    sink.finish()
     return {
         "plant": "fcu",
         "zones": config.zones,
@@ -100,17 +104,23 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
         "format": config.format,
         "layout": config.layout if config.format == "parquet" else None,
         "readings": config.zones * config.days * 1440 * len(NAMES),
-        "files": [str(path) for path in files],
-        "bytes": sum(path.stat().st_size for path in files),
+        "files": [str(path) for path in sink.files],
+        "bytes": sum(path.stat().st_size for path in sink.files),
         "cases": [_fate(event, labeller, number) for number, event in enumerate(config.events)],
     }
 
 
-Write = Callable[[DayChunk, LabelRows | None], None]
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    """Where the days of a run go; `finish` is called when all files are whole."""
+
+    files: list[Path]
+    write: Callable[[DayChunk, LabelRows | None], None]
+    finish: Callable[[], None] = lambda: None
 
 
-def _parquet(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
-    config.out.parent.mkdir(parents=True, exist_ok=True)
+def _parquet(config: RunConfig, stack: ExitStack) -> _Sink:
+    make_folder(config.out.parent)
     meta = TelemetryMeta(
         plant="fcu",
         template_hash=TEMPLATE.content_hash,
@@ -128,26 +138,20 @@ def _parquet(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
     truth = stack.enter_context(LabelsWriter(labels_path(config.out), config.events, config.zone_names))
 
     def write(chunk: DayChunk, labels: LabelRows | None) -> None:
-        telemetry.write(Chunk(chunk.times, chunk.telemetry, np.full(chunk.telemetry.shape, GOOD, np.uint8)))
+        telemetry.write(Chunk(chunk.times, chunk.telemetry, np.broadcast_to(np.uint8(GOOD), chunk.telemetry.shape)))
         truth.write(labels)
 
-    return write, [config.out, labels_path(config.out)]
+    return _Sink([config.out, labels_path(config.out)], write)
 
 
-def _lbnl(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
+def _lbnl(config: RunConfig, stack: ExitStack) -> _Sink:
     """One file per zone, named after its cases; several zones lie in one folder each. Labels lie beside."""
-    writers: list[LbnlWriter] = []
-    for zone, name in enumerate(config.zone_names):
-        cases = dict.fromkeys(event.case for event in config.events if event.zone == zone)
-        stem = "+".join(cases) or FAULT_FREE
-        stem = stem if stem.startswith("FCU_") else f"FCU_{stem}"
-        folder = config.out if config.zones == 1 else config.out / name
-        writers.append(stack.enter_context(LbnlWriter(folder / f"{stem}.csv")))
-        own = [str(event) for event in config.events if event.zone == zone]
-        about = {"plant": "fcu", "seed": config.seed, "zone": name, "cases": own}
-        note_simulated(writers[-1].path, rows=config.days * 1440, about=about)
+    paths = _lbnl_paths(config)
     # beside its file for one zone, so that many cases can be collected in one folder
-    labels_file = labels_path(writers[0].path.with_suffix("") if config.zones == 1 else config.out / "run")
+    labels_file = labels_path(paths[0].with_suffix("") if config.zones == 1 else config.out / "run")
+    for path in paths:
+        check_free(path, labels_file)
+    writers = [stack.enter_context(LbnlWriter(path)) for path in paths]
     truth = stack.enter_context(LabelsWriter(labels_file, config.events, config.zone_names))
 
     def write(chunk: DayChunk, labels: LabelRows | None) -> None:
@@ -155,7 +159,24 @@ def _lbnl(config: RunConfig, stack: ExitStack) -> tuple[Write, list[Path]]:
             writer.write(chunk.times, values)
         truth.write(labels)
 
-    return write, [*(writer.path for writer in writers), labels_file]
+    def finish() -> None:
+        weather = config.weather.name if config.weather else "continental"
+        about = {"plant": "fcu", "seed": config.seed, "start": config.start.isoformat(), "weather": weather}
+        for zone, (path, name) in enumerate(zip(paths, config.zone_names, strict=True)):
+            own = [str(event) for event in config.events if event.zone == zone]
+            note_simulated(path, rows=config.days * 1440, about=about | {"zone": name, "cases": own})
+
+    return _Sink([*paths, labels_file], write, finish)
+
+
+def _lbnl_paths(config: RunConfig) -> list[Path]:
+    paths = []
+    for zone, name in enumerate(config.zone_names):
+        cases = dict.fromkeys(event.case for event in config.events if event.zone == zone)
+        stem = "+".join(cases) or FAULT_FREE
+        stem = stem if stem.startswith("FCU_") else f"FCU_{stem}"
+        paths.append((config.out if config.zones == 1 else config.out / name) / f"{stem}.csv")
+    return paths
 
 
 def _fate(event: Event, labeller: Labeller, number: int) -> dict[str, Any]:

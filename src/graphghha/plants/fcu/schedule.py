@@ -5,17 +5,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.fcu.attacks import Attack, Span, replays_in
-from graphghha.plants.fcu.catalog import ROWS, Row
+from graphghha.plants.fcu.attacks import Attack, Span, holds_in, replays_in
+from graphghha.plants.fcu.catalog import REPLAY, ROWS, Row, chosen_replay
 from graphghha.plants.fcu.imposition import Day, DayHooks
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
 NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"
+ONE_DAY = timedelta(days=1)
+LONGEST = timedelta(days=36525)
+# far enough from the ends of the calendar for spin-up days before and an event's end after
+FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,20 +32,25 @@ class Event:
     start: datetime
     duration: timedelta | None = None
     ramp: timedelta = timedelta(0)
+    on: tuple[str, ...] = ()  # the sensors of a `Replay`
 
     def __post_init__(self) -> None:
-        case_row(self.case)
+        if self.on and self.case != REPLAY:
+            raise ConfigError(f"case {self.case}: on= chooses the sensors of a {REPLAY} only; this case has its own")
+        _ = self.row
         if self.start.tzinfo is not None:
             raise ConfigError(f"case {self.case}: start {self.start.isoformat()} must not name a time zone")
         for name, value in (("for", self.duration), ("ramp", self.ramp)):
             if value is not None and value < timedelta(0):
                 raise ConfigError(f"case {self.case}: {name} = {value} is negative")
+            if value is not None and value > LONGEST:
+                raise ConfigError(f"case {self.case}: {name} = {value} is longer than a century; use sustained")
         if self.duration == timedelta(0):
             raise ConfigError(f"case {self.case}: for = 0m lasts no time; leave it out for a sustained attack")
 
     @property
     def row(self) -> Row:
-        return case_row(self.case)
+        return chosen_replay(self.on) if self.case == REPLAY else case_row(self.case)
 
     @property
     def end(self) -> datetime | None:
@@ -57,20 +67,30 @@ class Event:
         strength = np.minimum((elapsed + 1.0) / ramp_min, 1.0) if ramp_min > 0 else np.ones(len(elapsed))
         return Span(day, minutes, elapsed, strength)
 
+    def overlaps(self, begin: datetime, end: datetime | None) -> bool:
+        """Whether this event acts at some time in [begin, end)."""
+        return (self.end is None or self.end > begin) and (end is None or self.start < end)
+
     def __str__(self) -> str:
         parts = [f"{self.case}@{self.zone + 1}", f"start={self.start:%Y-%m-%dT%H:%M}"]
         if self.duration != self.row.duration:
             parts.append(f"for={_brief(self.duration) if self.duration else 'sustained'}")
         if self.ramp != self.row.ramp:
             parts.append(f"ramp={_brief(self.ramp)}")
+        if self.on:
+            parts.append(f"on={'+'.join(self.on)}")
         return ",".join(parts)
 
 
 class Imposed:
-    """An event made real: the attack it builds edits the hooks, and listens first if it must."""
+    """An event made real: the attack it builds edits the hooks, and listens first if it must.
 
-    def __init__(self, event: Event) -> None:
+    `beside` are the events of the run: a replay does not record a day that one of them touches.
+    """
+
+    def __init__(self, event: Event, beside: Sequence[Event] = ()) -> None:
         self.event = event
+        self._beside = [other for other in beside if other.zone == event.zone]
         self.attack: Attack = event.row.build()
         self._replays = replays_in(self.attack)
         for replay in self._replays:
@@ -81,32 +101,48 @@ class Imposed:
             self.attack.edit(hooks.zone(self.event.zone), span)
 
     def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
-        # only days that ended before the onset are clean
-        if day.start + timedelta(days=1) <= self.event.start:
+        if self._replays and is_clean_for(self.event, day.start, self._beside):
             for replay in self._replays:
                 replay.observe(day, telemetry)
+
+
+def impose(events: Sequence[Event]) -> list[Imposed]:
+    """The events of a run made real."""
+    return [Imposed(event, events) for event in events]
+
+
+def is_clean_for(event: Event, midnight: datetime, beside: Sequence[Event]) -> bool:
+    """Whether a day may be recorded for a replay: over before the onset, and touched by no event of the zone."""
+    end = midnight + ONE_DAY
+    return end <= event.start and not any(
+        other.zone == event.zone and other.overlaps(midnight, end) for other in beside
+    )
 
 
 def case_row(name: str) -> Row:
     """The catalogue row of a case, or an error that knows the nearest name."""
     if name not in ROWS:
-        near = difflib.get_close_matches(name, ROWS, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(name, (*ROWS, REPLAY), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ";"
         raise NotFoundError(f"no case is named {name!r}{hint} `graphghha cases` lists all {len(ROWS)}")
     return ROWS[name]
 
 
 def plan(
-    case: str, zone: int, start: datetime, *, duration: timedelta | None = None, ramp: timedelta | None = None
+    case: str,
+    zone: int,
+    start: datetime,
+    *,
+    duration: timedelta | None = None,
+    ramp: timedelta | None = None,
+    on: tuple[str, ...] = (),
 ) -> Event:
     """An event with the case's own duration and ramp where none is given; zones count from 0."""
-    row = case_row(case)
-    return Event(
-        case=case,
-        zone=zone,
-        start=start,
-        duration=row.duration if duration is None else duration,
-        ramp=row.ramp if ramp is None else ramp,
+    event = Event(case=case, zone=zone, start=start, on=on)
+    return replace(
+        event,
+        duration=event.row.duration if duration is None else duration,
+        ramp=event.row.ramp if ramp is None else ramp,
     )
 
 
@@ -116,11 +152,12 @@ def parse_event(text: str, zones: Sequence[str]) -> Event:
     name, at, zone = head.rpartition("@")
     if not at:
         raise ConfigError(f"case {text!r}: no zone; write {NOTATION}")
-    case_row(name)
+    if name != REPLAY:
+        case_row(name)
     fields: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if not equals or key not in ("start", "for", "ramp"):
+        if not equals or key not in ("start", "for", "ramp", "on"):
             raise ConfigError(f"case {text!r}: cannot read {option!r}; write {NOTATION}")
         if key in fields:
             raise ConfigError(f"case {text!r}: {key} is given twice")
@@ -133,24 +170,52 @@ def parse_event(text: str, zones: Sequence[str]) -> Event:
         _start(fields["start"], text),
         duration=None if fields.get("for", "sustained") == "sustained" else _duration(fields["for"], text),
         ramp=_duration(fields["ramp"], text) if "ramp" in fields else None,
+        on=tuple(fields["on"].split("+")) if "on" in fields else (),
     )
     return replace(event, duration=None) if fields.get("for") == "sustained" else event
 
 
+def check_run(start: datetime, days: int, seed: int) -> None:
+    """Refuse a run no calendar holds or no generator can be seeded for."""
+    if days < 1:
+        raise ConfigError(f"simulate: {days} days; ask for at least one")
+    if seed < 0:
+        raise ConfigError(f"simulate: seed {seed} is negative; use 0, 1, 2, ..")
+    if not FIRST_DAY <= start < LAST_DAY or days > (LAST_DAY - start).days:
+        raise ConfigError(
+            f"simulate: {days} days from {start.date()} do not lie between {FIRST_DAY.date()} and {LAST_DAY.date()}"
+        )
+
+
 def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zones: int) -> None:
-    """Refuse events outside the run, and replays without a clean day to record."""
+    """Refuse events outside the run, replays without a clean day to record, and two that hold one thing apart."""
+    by_zone: dict[int, list[Event]] = {}
     for event in events:
+        by_zone.setdefault(event.zone, []).append(event)
         if not 0 <= event.zone < num_zones:
             raise NotFoundError(f"case {event}: the building has zones 1 to {num_zones}")
         if not start <= event.start < end:
             raise ConfigError(f"case {event}: starts outside the run, {start:%Y-%m-%dT%H:%M} to {end:%Y-%m-%dT%H:%M}")
-        first_midnight = _midnight(start) + timedelta(days=1)
-        if replays_in(event.row.build()) and event.start < first_midnight:
-            raise ConfigError(f"case {event}: a replay needs a clean day first: start at {first_midnight} or later")
+    for beside in by_zone.values():
+        for event in beside:
+            midnights = [start + timedelta(days=number) for number in range((event.start - start).days)]
+            if replays_in(event.row.build()) and not any(is_clean_for(event, each, beside) for each in midnights):
+                raise ConfigError(
+                    f"case {event}: a replay needs a clean day first, a whole day of the run before its onset without "
+                    "an attack in its zone; start it later"
+                )
+        _check_holds(beside)
 
 
-def _midnight(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+def _check_holds(events: Sequence[Event]) -> None:
+    """Two attacks in one zone cannot hold one hook or reading at two values at once."""
+    holds = [holds_in(event.row.build()) for event in events]
+    for (event, own), (other, others) in combinations(zip(events, holds, strict=True), 2):
+        apart = [name for name in own.keys() & others.keys() if own[name] != others[name]]
+        if apart and event.overlaps(other.start, other.end):
+            raise ConfigError(
+                f"cases {event} and {other}: both hold {min(apart)} at once; let one end before the other"
+            )
 
 
 def _start(value: str, text: str) -> datetime:
@@ -167,14 +232,17 @@ def _duration(value: str, text: str) -> timedelta:
     found = _DURATION.fullmatch(value)
     if not value or found is None:
         raise ConfigError(f"case {text!r}: {value!r} is not a duration like 30m, 6h, 1h30m or 2d")
-    days, hours, minutes = (int(group or 0) for group in found.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes)
+    try:
+        days, hours, minutes = (int(group or 0) for group in found.groups())
+        return timedelta(days=days, hours=hours, minutes=minutes)
+    except (OverflowError, ValueError):  # Python refuses to read very many digits
+        raise ConfigError(f"case {text!r}: {value[:40]!r} is longer than a century; use for=sustained") from None
 
 
 def _zone(value: str, zones: Sequence[str], text: str) -> int:
     if value in zones:
         return list(zones).index(value)
-    if value.isdigit() and 1 <= int(value) <= len(zones):
+    if value.isdecimal() and len(value) < 10 and 1 <= int(value) <= len(zones):
         return int(value) - 1
     raise NotFoundError(f"case {text!r}: no zone {value!r}; use {zones[0]} to {zones[-1]}, or 1 to {len(zones)}")
 

@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 
 from graphghha.plants.base import Signal
 
+CFM = 0.47194745  # L/s of air
+GPM = 0.0630902  # L/s of water
+
 # SI value = (data set value - offset) * scale
 TO_SI: dict[str, tuple[float, float]] = {
     "degF": (32.0, 1.0 / 1.8),
-    "CFM": (0.0, 0.47194745),  # L/s of air
-    "GPM": (0.0, 0.0630902),  # L/s of water
+    "CFM": (0.0, CFM),
+    "GPM": (0.0, GPM),
     "fraction": (0.0, 1.0),
     "rev/s": (0.0, 1.0),
     "W": (0.0, 1.0),

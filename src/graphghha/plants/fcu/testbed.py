@@ -9,7 +9,7 @@ from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.catalog import class_of
 from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.run import zone_names
-from graphghha.plants.fcu.schedule import Imposed, check_events, parse_event
+from graphghha.plants.fcu.schedule import check_events, check_run, impose, parse_event
 from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.labelled import NO_EVENT, LabelledDay
@@ -21,9 +21,11 @@ _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not 
 
 def run(*, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = ()) -> Iterator[LabelledDay]:
     """Simulate a building day by day; the same arguments give the same bytes."""
-    events = tuple(parse_event(case, zone_names(zones)) for case in cases)
+    check_run(start, days, seed)
+    names = zone_names(zones)
+    events = tuple(parse_event(case, names) for case in cases)
     check_events(events, start, start + timedelta(days=days), zones)
-    building = Building(zones=zones, seed=seed, start=start, attacks=[Imposed(event) for event in events])
+    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events))
     for chunk, rows in labelled_days(building, Labeller(events), days):
         yield _labelled(chunk.times, chunk.telemetry, rows)
 

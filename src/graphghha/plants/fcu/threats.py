@@ -131,7 +131,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "Replay_Room": Threat(
             ("RM_TEMP", "FCU_RAT"),
             lambda: Replay(("RM_TEMP", "FCU_RAT")),
-            "room and return temperature of an earlier day",
+            "room and return temperature of an earlier day (`Replay` with on=RM_TEMP+.. takes any sensors)",
         ),
         "Replay_Air": Threat(
             ("FCU_DAT", "FCU_MAT", "FCU_DA_CFM"),

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import DataError, SchemaError
+from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants.fcu.imposition import MINUTES
 from graphghha.plants.fcu.psychro import humidity_ratios
 
-HOURS = 8760
-TEMPERATURE_COLUMN, HUMIDITY_COLUMN = "FCU_OAT", "FCU_OA_HUMD"  # degF and %RH, as in the data set
+HOURS, LEAP_HOURS = 8760, 8784
+TEMPERATURE_COLUMN, HUMIDITY_COLUMN, TIME_COLUMN = "FCU_OAT", "FCU_OA_HUMD", "Datetime"  # degF and %RH, as in the data
+PLAUSIBLE = {"temperature": (-60.0, 60.0, "degC"), "humidity": (0.0, 100.0, "%RH")}
+_TIME_FORMAT = "%m/%d/%Y %H:%M"  # as in the data set; ISO times are read as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +30,41 @@ class WeatherDay:
 
 
 class Weather:
-    """A year of hourly means (8,760 from 1 January, degC and %RH), used again for every year."""
+    """A year of hourly means from 1 January (8,760 hours, or 8,784 with 29 February), used again for every year."""
 
-    def __init__(self, temperature: NDArray[np.float64], humidity: NDArray[np.float64]) -> None:
+    def __init__(
+        self, temperature: NDArray[np.float64], humidity: NDArray[np.float64], *, source: str = "weather"
+    ) -> None:
+        """Temperatures in degC, humidity in %RH; `source` names the place in error messages."""
         for name, values in (("temperature", temperature), ("humidity", humidity)):
-            if values.shape != (HOURS,):
-                raise DataError(f"weather {name} has {values.size} hours; a year of {HOURS} hourly values is needed")
-            if not np.isfinite(values).all():
+            if values.shape not in ((HOURS,), (LEAP_HOURS,)):
                 raise DataError(
-                    f"weather {name} has missing values at hour {int(np.flatnonzero(~np.isfinite(values))[0])}"
+                    f"{source}: {values.size} rows of {name}; a year has {HOURS} hourly rows ({LEAP_HOURS} with "
+                    "29 February): take hourly means from 1 January to 31 December"
                 )
+            low, high, unit = PLAUSIBLE[name]
+            if (bad := np.flatnonzero(~((values >= low) & (values <= high)))).size:
+                hour = int(bad[0])
+                found = "is missing" if np.isnan(values[hour]) else f"{values[hour]:g} {unit} cannot be"
+                raise DataError(
+                    f"{source}: row {hour + 1}: {name} {found}; give {low:g} to {high:g} {unit} (the column "
+                    f"{TEMPERATURE_COLUMN} is in degF), and fill gaps first ({bad.size} such rows)"
+                )
+        if temperature.shape != humidity.shape:
+            raise DataError(
+                f"{source}: {temperature.size} temperatures, {humidity.size} humidities; give as many of both"
+            )
         self.temperature = temperature
-        self.humidity = np.clip(humidity, 0.0, 100.0)
+        self.humidity = humidity
 
     def day(self, day: date) -> WeatherDay:
-        """The minutes of a calendar day; 29 February repeats the 28th."""
-        of_year = date(2018, day.month, 28 if (day.month, day.day) == (2, 29) else day.day).timetuple().tm_yday - 1
-        hours = np.arange(of_year * 24 - 1, of_year * 24 + 25) % HOURS
+        """The minutes of a calendar day; 29 February repeats the 28th unless the year has one of its own."""
+        year_hours = self.temperature.size
+        day = day.replace(year=2020)
+        if year_hours == HOURS:
+            day = day.replace(year=2018, day=28 if (day.month, day.day) == (2, 29) else day.day)
+        of_year = day.timetuple().tm_yday - 1
+        hours = np.arange(of_year * 24 - 1, of_year * 24 + 25) % year_hours
         places = (np.arange(MINUTES) + 0.5) / 60.0
         middles = np.arange(-0.5, 25.0)
         temperature = self.temperature[hours]
@@ -61,6 +82,8 @@ def clearness(daily_range: float) -> float:
 
 def continental(seed: int) -> Weather:
     """A synthetic continental year: season, day, fronts of a few days, humidity that falls as the air warms."""
+    if seed < 0:
+        raise ConfigError(f"seed {seed} is negative; use 0, 1, 2, ..")
     rng = np.random.default_rng([seed, 0x57EA])
     hours = np.arange(HOURS)
     days = hours / 24.0
@@ -89,34 +112,65 @@ def _fronts(rng: np.random.Generator, *, scale_h: float) -> NDArray[np.float64]:
 
 
 def read_weather(path: Path) -> Weather:
-    """Read an hourly CSV or Parquet file with the columns FCU_OAT (degF) and FCU_OA_HUMD (%RH)."""
-    columns = read_columns(path, (TEMPERATURE_COLUMN, HUMIDITY_COLUMN))
-    fahrenheit, humidity = columns
-    if fahrenheit.size < HOURS:
-        raise DataError(f"{path}: {fahrenheit.size} rows; {HOURS} hourly rows from 1 January are needed")
-    return Weather((fahrenheit[:HOURS] - 32.0) / 1.8, humidity[:HOURS])
+    """Read an hourly CSV or Parquet file with the columns FCU_OAT (degF), FCU_OA_HUMD (%RH) and, if any, Datetime."""
+    table = read_table(path, (TEMPERATURE_COLUMN, HUMIDITY_COLUMN), optional=(TIME_COLUMN,))
+    fahrenheit, humidity = (numbers(table, name, path) for name in (TEMPERATURE_COLUMN, HUMIDITY_COLUMN))
+    weather = Weather((fahrenheit - 32.0) / 1.8, humidity, source=str(path))
+    if TIME_COLUMN in table.column_names:
+        _check_times(table[TIME_COLUMN].to_pylist(), path)
+    return weather
 
 
-def read_columns(path: Path, names: Sequence[str]) -> list[NDArray[np.float64]]:
-    """Named columns of a CSV or Parquet file as floats."""
+def read_table(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> Any:
+    """Named columns of an hourly CSV or Parquet file as an Arrow table."""
+    from graphghha.plants.arrow import pacsv, pq
+
     if not path.exists():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: no such file; give an hourly CSV or Parquet file")
     try:
-        if path.suffix == ".parquet":
-            import pyarrow.parquet as pq
-
-            present = pq.read_schema(path).names
-        else:
-            from pyarrow import csv
-
-            table = csv.read_csv(path)
-            present = table.column_names
+        parquet = path.suffix == ".parquet"
+        table = None if parquet else pacsv.read_csv(path)
+        present = pq.read_schema(path).names if table is None else table.column_names
         if missing := [name for name in names if name not in present]:
-            raise SchemaError(f"{path}: missing columns {missing}; an hourly weather file has {list(names)}")
-        if path.suffix == ".parquet":
-            table = pq.read_table(path, columns=list(names))
-        return [np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.float64) for name in names]
+            raise SchemaError(f"{path}: missing columns {missing}; an hourly file has {list(names)}")
+        chosen = [*names, *(name for name in optional if name in present)]
+        return pq.read_table(path, columns=chosen) if table is None else table.select(chosen)
     except (OSError, ValueError) as exc:
         if isinstance(exc, DataError):
             raise
         raise DataError(f"{path}: not a readable hourly file: {exc}") from exc
+
+
+def numbers(table: Any, name: str, path: Path) -> NDArray[np.float64]:
+    """A column as floats, NaN where it is empty."""
+    try:
+        return np.asarray(table[name].to_numpy(), dtype=np.float64)
+    except (ValueError, TypeError) as exc:
+        raise DataError(f"{path}: column {name} holds something else than numbers: {exc}") from exc
+
+
+def _check_times(times: Sequence[object], path: Path) -> None:
+    """Hour after hour from 1 January; a typical year may take its months from different years."""
+    first = datetime(2020 if len(times) == LEAP_HOURS else 2018, 1, 1)
+    for row, value in enumerate(times):
+        expected = first + timedelta(hours=row)
+        found = _time(value)
+        # the year does not count
+        if found is None or found.timetuple()[1:6] != expected.timetuple()[1:6]:
+            raise DataError(
+                f"{path}: row {row + 1}: {TIME_COLUMN} {value}, where {expected:%d %B %H:%M} belongs; "
+                "give one row an hour from 1 January 00:00 to 31 December 23:00"
+            )
+
+
+def _time(value: object) -> datetime | None:
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        pass
+    try:
+        return datetime.strptime(str(value), _TIME_FORMAT)
+    except ValueError:
+        return None

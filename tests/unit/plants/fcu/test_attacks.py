@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.fcu.attacks import Bias, Drift, Impose, Oscillate, Replay, Saturate, Span, Together
+from graphghha.plants.fcu.attacks import Bias, Drift, FalseCommand, Impose, Oscillate, Replay, Saturate, Span, Together
 from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.catalog import ROWS
 from graphghha.plants.fcu.imposition import MINUTES, Day, ZoneHooks
@@ -36,11 +36,11 @@ def test_a_stuck_valve_is_held_from_the_first_minute_however_slow_the_ramp():
 
 
 def test_factors_multiply_offsets_add_and_leaks_take_the_larger():
-    twice = Together((Impose({"airflow_factor": 0.5, "cooling_leak": 0.2, "hot_water_offset": 1.0}),) * 2)
+    twice = Together((Impose({"airflow_factor": 0.5, "cooling_leak": 0.2, "heating_setpoint_offset": 1.0}),) * 2)
     hooks = edited(twice)
     assert hooks.hook("airflow_factor")[0] == 0.25
     assert hooks.hook("cooling_leak")[0] == 0.2
-    assert hooks.hook("hot_water_offset")[0] == 2.0
+    assert hooks.hook("heating_setpoint_offset")[0] == 2.0
 
 
 def test_half_strength_is_half_way_from_neutral():
@@ -102,22 +102,58 @@ def test_two_attacks_on_one_zone_and_one_on_another_act_at_once():
     assert (attacked[1] == clean[1]).all()
 
 
+@dataclass(frozen=True)
+class Always:
+    """Hooks held all day in zone 0, attacked or not."""
+
+    settings: dict[str, float]
+
+    def impose(self, hooks, day):
+        Impose(self.settings).edit(hooks.zone(0), span())
+
+
 @pytest.mark.parametrize(
-    ("case", "position", "command"),
+    ("held", "commanded"),
     [
-        pytest.param("CommandOffset_Cooling_+30", "FCU_CVLV", "FCU_CVLV_DM", id="cooling"),
-        pytest.param("CommandOffset_Heating_+30", "FCU_HVLV", "FCU_HVLV_DM", id="heating"),
-        pytest.param("CommandOffset_Damper_+30", "FCU_DMPR", "FCU_DMPR_DM", id="damper"),
+        pytest.param({}, None, id="as-it-comes"),
+        pytest.param({"cooling_setpoint_offset": -12.0}, {"FCU_CVLV_DM": 1.0}, id="cooling-saturated"),
+        pytest.param(
+            {"heating_setpoint_offset": 40.0, "cooling_setpoint_offset": 50.0},
+            {"FCU_HVLV_DM": 1.0},
+            id="heating-saturated",
+        ),
     ],
 )
-def test_a_false_command_moves_the_drive_away_from_the_command_that_is_reported(case, position, command):
-    attacks = [Imposed(plan(case, 0, MONDAY + timedelta(hours=9)))]
-    (day,) = Building(zones=1, seed=3, start=MONDAY, noise=False, attacks=attacks).days(1)
-    before, after = np.split(day.telemetry[0, :, INDEX[position]] - day.telemetry[0, :, INDEX[command]], [540])
-    assert np.median(before) == pytest.approx(0.0, abs=0.01)
-    assert np.median(after) == pytest.approx(0.3, abs=0.01)
-    normal = day.telemetry[0, 540:, INDEX[command]]
-    assert set(np.round(normal, 3)) <= {0.0, 0.3} if command == "FCU_DMPR_DM" else normal.min() == pytest.approx(0.0)
+@pytest.mark.parametrize(
+    ("hook", "position", "command"),
+    [
+        pytest.param("cooling_command_offset", "FCU_CVLV", "FCU_CVLV_DM", id="cooling"),
+        pytest.param("heating_command_offset", "FCU_HVLV", "FCU_HVLV_DM", id="heating"),
+        pytest.param("damper_command_offset", "FCU_DMPR", "FCU_DMPR_DM", id="damper"),
+    ],
+)
+@pytest.mark.parametrize("amount", [0.3, 0.9, -0.5])
+def test_a_false_command_moves_the_drive_and_leaves_the_reported_command_as_it_was(
+    hook, position, command, held, commanded, amount
+):
+    onset = 14 * 60
+    building = Building(seed=3, start=MONDAY, noise=False, attacks=(Always(held),))
+    event = plan("CommandOffset_Cooling_+30", 0, MONDAY + timedelta(minutes=onset))
+    false = Imposed(event)
+    false.attack = FalseCommand(hook, command, amount)
+    twin = building.twin(attacks=(Always(held), false))
+    plain, attacked = (each.step().telemetry[0] for each in (building, twin))
+    for name, value in (commanded or {}).items():
+        assert plain[onset, INDEX[name]] == value
+    names = (command, "FCU_CVLV_DM", "FCU_HVLV_DM", "FCU_DMPR_DM")
+    for name in names:
+        np.testing.assert_array_equal(attacked[: onset + 1, INDEX[name]], plain[: onset + 1, INDEX[name]])
+    np.testing.assert_array_equal(attacked[:onset], plain[:onset])
+    # from then on the drive follows what it is told, within its range
+    told = np.clip(attacked[onset:, INDEX[command]] + amount, 0.0, 1.0)
+    before = np.concatenate([attacked[onset - 1 : onset, INDEX[position]], attacked[onset:-1, INDEX[position]]])
+    follow = 1.0 - np.exp(-1.0 / building.parameters[0].actuator_min)
+    assert attacked[onset:, INDEX[position]] == pytest.approx(before + follow * (told - before), abs=1e-9)
 
 
 @given(ramp=st.integers(0, 600), start=st.integers(-2000, 2000), length=st.integers(1, 4000))

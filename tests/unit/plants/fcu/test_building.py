@@ -1,5 +1,5 @@
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -10,6 +10,14 @@ from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.imposition import HOOKS, Day, DayHooks
 from graphghha.plants.fcu.lbnl_cases import SETTINGS, WholeRun
+from graphghha.plants.fcu.psychro import (
+    AIR_DENSITY,
+    AIR_HEAT,
+    EVAPORATION_HEAT,
+    VAPOUR_HEAT,
+    WATER_HEAT,
+    humidity_ratios,
+)
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, one_to_si
 from graphghha.plants.fcu.weather import HOURS, Weather
 
@@ -179,9 +187,9 @@ def test_cold_mixed_air_trips_the_unit_until_the_schedule_changes_and_the_interl
     assert column(day, "FCU_CTRL")[noon] == 1 and column(day, "FCU_MAT")[noon] < one_to_si("FCU_MAT", 35.0)
 
 
-def test_a_false_command_reaches_actuator_and_telemetry():
+def test_a_false_command_reaches_the_drive_and_not_the_telemetry_of_the_command():
     day = run(1, nominal=True, noise=False, attacks=(Hold({"damper_command_offset": 0.4}),))
-    assert column(day, "FCU_DMPR_DM")[600] == pytest.approx(0.7)
+    assert column(day, "FCU_DMPR_DM")[600] == pytest.approx(0.3)
     assert column(day, "FCU_DMPR")[600] == pytest.approx(0.7, abs=1e-3)
 
 
@@ -195,10 +203,28 @@ def test_fan_on_energy_of_the_air_stream_closes_at_the_coils():
     day = run(1, nominal=True, noise=False)
     on = (column(day, "FCU_SPD") > 0) & (column(day, "FCU_HTG_GPM") == 0) & (column(day, "FCU_CLG_GPM") > 0.01)
     steady = on & (np.abs(np.diff(column(day, "FCU_DAT"), prepend=0)) < 0.02)
-    water = column(day, "FCU_CLG_GPM") * 4186 * (column(day, "FCU_CLG_RWT") - column(day, "FCU_CLG_EWT"))
-    air = column(day, "FCU_DA_CFM") * 1.2e-3 * 1006 * (column(day, "FCU_MAT") - column(day, "FCU_DAT"))
     assert steady.sum() > 100
-    assert (water[steady] > 0.98 * air[steady]).all()  # what the water gains beyond the air's cooling is latent
+    mixed, discharge, chilled, back = (
+        column(day, name)[steady] for name in ("FCU_MAT", "FCU_DAT", "FCU_CLG_EWT", "FCU_CLG_RWT")
+    )
+    water = column(day, "FCU_CLG_GPM")[steady] * WATER_HEAT * (back - chilled)
+    air_mass = column(day, "FCU_DA_CFM")[steady] * 1e-3 * AIR_DENSITY
+    sensible = air_mass * AIR_HEAT * (mixed - discharge)
+    # what the water gains beyond the air's cooling is latent, and the air cannot leave drier than at the water's chill
+    ratio = humidity_ratios(mixed, column(day, "FCU_MA_HUMD")[steady])
+    driest = humidity_ratios(chilled, np.full_like(chilled, 100.0))
+    latent = air_mass * np.maximum(ratio - driest, 0.0) * (EVAPORATION_HEAT + VAPOUR_HEAT * mixed)
+    assert (water > 0.98 * sensible).all() and (water < 1.02 * (sensible + latent)).all()
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_return_water_of_a_running_coil_is_no_warmer_than_the_air(seed):
+    summer = run(14, zones=2, seed=seed, noise=False, start=datetime(2018, 7, 2))
+    running = (summer[..., INDEX["FCU_SPD"]] > 0) & (summer[..., INDEX["FCU_CLG_GPM"]] > 1e-3)
+    excess = (summer[..., INDEX["FCU_CLG_RWT"]] - summer[..., INDEX["FCU_MAT"]])[running]
+    assert running.sum() > 1000
+    # the coil settles within minutes: return water may lag behind cooling air by a tenth of a kelvin
+    assert excess.max() < 0.1
 
 
 hook_values = {
@@ -211,8 +237,8 @@ hook_values = {
     "cooling_command_offset": st.floats(-1, 1),
     "heating_command_offset": st.floats(-1, 1),
     "fan_speed_offset": st.floats(-20, 20),
-    "chilled_water_offset": st.floats(-10, 40),
-    "hot_water_offset": st.floats(-50, 40),
+    "damper_command_offset": st.floats(-1, 1),
+    "damper_leak": st.floats(0, 3),
 }
 
 
@@ -247,6 +273,30 @@ def test_a_building_has_one_to_a_thousand_zones(zones):
 def test_a_building_starts_at_midnight():
     with pytest.raises(ConfigError, match="midnight"):
         Building(start=MONDAY + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "seed -1 is negative"),
+        ({"start": datetime(1, 1, 1)}, "0001-01-01 do not lie between 1900"),
+        ({"start": datetime(9999, 12, 30)}, "9999-12-30 do not lie"),
+        ({"start": datetime(2018, 1, 1, tzinfo=UTC)}, "no time zone"),
+        ({"spin_up_days": -1}, "0 or more"),
+    ],
+)
+def test_an_impossible_building_is_refused_with_a_way_out(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Building(**options)
+
+
+def test_a_run_ends_within_the_calendar():
+    with pytest.raises(ConfigError, match="10000000 days"):
+        next(Building(spin_up_days=0).days(10_000_000))
+    building = Building(start=datetime(2199, 12, 31), spin_up_days=0)
+    building.step()
+    with pytest.raises(ConfigError, match="fewer days"):
+        building.step()
 
 
 def test_unknown_names_are_refused():

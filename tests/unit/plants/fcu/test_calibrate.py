@@ -14,6 +14,7 @@ from graphghha.plants.fcu.calibrate import (
     Statistics,
     compare,
     hourly_fit,
+    read_hourly,
     read_statistics,
     std_ratio,
     year_statistics,
@@ -124,6 +125,17 @@ def test_tables_that_do_not_fit_are_refused(tmp_path):
         read_statistics(tmp_path / "bad.csv", good)
     with pytest.raises(DataError, match="not a readable"):
         read_statistics(tmp_path / "none.csv", good)
+
+
+def test_an_hourly_year_with_too_many_rows_or_a_gap_is_refused(tmp_path):
+    header, line = ",".join(NAMES) + "\n", ",".join(["1.0"] * NUM_SIGNALS) + "\n"
+    path = tmp_path / "hourly.csv"
+    path.write_text(header + line * (HOURS + 1))
+    with pytest.raises(DataError, match="8761 rows"):
+        read_hourly(path)
+    path.write_text(header + line * 9 + "," * (NUM_SIGNALS - 1) + "\n" + line * (HOURS - 10))
+    with pytest.raises(DataError, match="row 10: FCU_CTRL is missing"):
+        read_hourly(path)
 
 
 def test_the_command_prints_json_and_writes_a_page(tmp_path):

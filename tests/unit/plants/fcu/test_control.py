@@ -10,6 +10,7 @@ from graphghha.plants.fcu.control import (
     fan_speed,
     next_call,
     scheduled_mode,
+    valve_command,
 )
 from graphghha.plants.fcu.parameters import REFERENCE, flat
 
@@ -58,6 +59,13 @@ def test_the_integral_grows_with_the_error_and_stops_when_the_valve_is_full():
     assert advance_integral(0.95, 1.0, 0.1, 0.01, -1.0) == 0.95
     assert advance_integral(0.95, -1.0, 0.1, 0.01, -1.0) == pytest.approx(0.94)
     assert advance_integral(-1.0, -1.0, 0.1, 0.01, -1.0) == -1.0
+
+
+def test_a_new_call_starts_with_the_valve_all_but_shut_and_a_running_one_goes_on():
+    command, integral = valve_command(0.7, 2.0, 0.1, 0.01, True, P)
+    assert command == pytest.approx(0.02) and integral == pytest.approx(-0.18)
+    command, integral = valve_command(integral, 2.0, 0.1, 0.01, False, P)
+    assert command == pytest.approx(0.04) and integral == pytest.approx(-0.16)
 
 
 @pytest.mark.parametrize(("output", "speed"), [(0.0, 9.75), (0.39, 9.75), (0.4, 13.08), (0.79, 13.08), (0.8, 18.08)])

@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import graphghha
 from graphghha.plants.fcu.building import Building
@@ -34,3 +35,25 @@ def test_without_numba_the_same_functions_run_as_plain_python_with_one_warning(t
     assert run.stderr.count("numba is not installed") == 1
     compiled = Building(zones=2, seed=3, start=datetime(2018, 7, 9), spin_up_days=0).step().telemetry
     np.testing.assert_allclose(np.load(tmp_path / "day.npy"), compiled, rtol=1e-6, atol=1e-6)
+
+
+UNCACHED = """
+from numba.core.caching import CacheImpl
+# what a read-only installation without a writable home looks like to numba
+CacheImpl._locator_classes = []
+from datetime import datetime
+from graphghha.plants.fcu.jit import HAS_NUMBA, compiled
+from graphghha.plants.fcu.physics import effectiveness
+assert HAS_NUMBA
+assert effectiveness.stats.cache_path is None
+assert 0.0 < effectiveness(1.0, 0.5) < 1.0
+"""
+
+
+def test_without_a_folder_for_its_cache_the_code_is_compiled_all_the_same():
+    pytest.importorskip("numba")
+    root = Path(graphghha.__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-c", UNCACHED], env={"PYTHONPATH": str(root)}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr

@@ -4,12 +4,14 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
+from graphghha.plants.fcu import testbed
 from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.imposition import MINUTES, Day
 from graphghha.plants.fcu.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
 from graphghha.plants.fcu.schedule import Imposed, plan
 from graphghha.plants.fcu.signals import INDEX, NOISE, NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
+from graphghha.plants.labelled import NO_EVENT
 
 MONDAY = datetime(2018, 7, 2)
 RM_TEMP = INDEX["RM_TEMP"]
@@ -71,6 +73,43 @@ def test_the_traces_of_an_attack_are_its_own_until_the_next_one_begins():
     first = rows.events == 0
     assert minutes_of(rows, first & rows.recovering) == list(range(150, 160))
     assert minutes_of(rows, ~first & rows.active) == list(range(160, 180))
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        pytest.param([(100, 200), (300, 20)], [(300, 300), (320, 400)], id="apart"),
+        pytest.param([(100, 200), (150, 50)], [(300, 400), (0, 0)], id="one-within-the-other"),
+        pytest.param([(100, 100), (150, 150)], [(0, 0), (300, 400)], id="overlapping"),
+        pytest.param([(100, 200), (150, 150)], [(300, 400), (300, 400)], id="ending-together"),
+        pytest.param([(100, 50), (120, 1320)], [(0, 0), (0, 0)], id="the-second-lasts"),
+    ],
+)
+def test_nothing_recovers_while_another_attack_acts_in_the_zone(spans, expected):
+    events = [bias_event(*span) for span in spans]
+    attacked = shifted(100, 400, 5.0)
+    rows = Labeller(events).label(Day(0, MONDAY), attacked, CLEAN)
+    active = {minute for start, length in spans for minute in range(start, start + length)}
+    assert not active & set(minutes_of(rows, rows.recovering))
+    for number, (begin, end) in enumerate(expected):
+        mine = minutes_of(rows, (rows.events == number) & rows.recovering)
+        # the half hour in which the last difference fades
+        assert mine == list(range(begin, end + 28 if end > begin else end)), number
+
+
+def test_a_zone_of_the_testbed_never_recovers_while_it_is_attacked():
+    cases = [
+        "FCU_VLVStuck_Heating_100@1,start=2018-07-02T08:00,for=4h",
+        "FCU_SensorBias_RMTemp_+4C@1,start=2018-07-02T09:00,for=1h",
+        "FCU_OABlockage@1,start=2018-07-02T11:00,for=3h",
+    ]
+    (day,) = testbed.run(zones=2, days=1, start=MONDAY, seed=1, cases=cases)
+    attacked = (day.event != NO_EVENT).any(axis=2)
+    assert attacked[8 * 60 : 14 * 60, 0].all()
+    assert attacked.sum() == 6 * 60
+    assert not (day.recovering & attacked).any()
+    assert day.recovering[14 * 60 :, 0].any()
+    assert not day.recovering[:, 1].any()
 
 
 def test_rows_are_sorted_by_time_zone_and_node():

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import assume, given
@@ -6,9 +7,7 @@ from hypothesis import strategies as st
 
 from graphghha.plants.fcu.parameters import REFERENCE, flat
 from graphghha.plants.fcu.physics import (
-    CFM,
     COOLING_CURVE,
-    GPM,
     HEATING_CURVE,
     damper_opening,
     dry_coil,
@@ -16,12 +15,14 @@ from graphghha.plants.fcu.physics import (
     moisture_step,
     outdoor_flow,
     outlet_share,
+    saturated_at,
     still_coils,
     valve_flow,
     wet_coil,
     zone_step,
 )
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, enthalpy, humidity_ratio, saturation_ratio
+from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, enthalpy, humidity_ratio, saturation_ratio
+from graphghha.plants.fcu.signals import CFM, GPM
 
 P = flat(REFERENCE)
 air_temperatures = st.floats(-30, 45)
@@ -87,27 +88,53 @@ def test_a_blocked_outlet_leaves_little_and_an_open_one_all():
 def test_dry_coil_stays_between_air_and_water(air_in, air_mass, water_in, water, ua_air, ua_water):
     heat = dry_coil(air_in, air_mass, water_in, water, ua_air, ua_water)
     air_out = air_in - heat / (air_mass * AIR_HEAT)
-    water_out = water_in + heat / (water * 4186.0)
+    water_out = water_in + heat / (water * WATER_HEAT)
     low, high = sorted((air_in, water_in))
     assert low - 1e-6 <= air_out <= high + 1e-6
     assert low - 1e-6 <= water_out <= high + 1e-6
 
 
 @given(air_temperatures, st.floats(5, 100), air_masses, water_flows, conductances, conductances, st.floats(0, 1))
-def test_wet_coil_closes_energy_and_water(air_in, percent, air_mass, water, ua_air, ua_water, undershoot):
+def test_wet_coil_closes_energy_and_water_and_keeps_the_second_law(
+    air_in, percent, air_mass, water, ua_air, ua_water, undershoot
+):
     ratio_in = humidity_ratio(air_in, percent)
     heat, air_out, ratio_out = wet_coil(
         air_in, ratio_in, air_mass, P.chilled_water, water, ua_air, ua_water, undershoot, P
     )
-    assert 0.0 <= ratio_out <= ratio_in
+    driest = saturation_ratio(P.chilled_water)
+    assert min(driest, ratio_in) <= ratio_out <= ratio_in
+    carried = air_mass * (enthalpy(air_in, ratio_in) - enthalpy(air_out, ratio_out))
     if ratio_out < ratio_in:
-        carried = air_mass * (enthalpy(air_in, ratio_in) - enthalpy(air_out, ratio_out))
         assert ratio_out <= saturation_ratio(air_out) * (1 + 1e-9)
-    else:
-        carried = air_mass * AIR_HEAT * (air_in - air_out)
-    assert heat == pytest.approx(carried, abs=1e-6 * max(abs(heat), 1.0))
+        assert heat == pytest.approx(carried, abs=1e-6 * max(heat, 1.0))
+    else:  # a dry coil leaves out what the vapour carries
+        sensible = air_mass * AIR_HEAT * (air_in - air_out)
+        low, high = sorted((sensible, carried))
+        assert low - 1e-6 <= heat <= high + 1e-6
     low, high = sorted((air_in, P.chilled_water))
     assert low - 1e-6 <= air_out <= high + 1e-6
+    water_out = P.chilled_water + heat / (water * WATER_HEAT)
+    assert low - 1e-6 <= water_out <= high + 1e-6
+    if ratio_out < ratio_in:
+        assert heat <= air_mass * (enthalpy(air_in, ratio_in) - enthalpy(P.chilled_water, driest)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("undershoot", [0.1, 0.336, 1.0])
+def test_muggy_air_over_a_trickle_of_water_heats_it_no_further_than_itself(undershoot):
+    """Hot, humid air against little water: leaving air would be fog if it followed the dew point."""
+    for air_in, percent, water in product((26.0, 30.0, 34.0), (60.0, 80.0, 95.0), (0.002, 0.007, 0.02, 0.1)):
+        heat, air_out, ratio_out = wet_coil(
+            air_in, humidity_ratio(air_in, percent), 0.23, P.chilled_water, water, 567.0, 400.0, undershoot, P
+        )
+        assert P.chilled_water + heat / (water * WATER_HEAT) <= air_in
+        assert ratio_out <= saturation_ratio(air_out) * (1 + 1e-9)
+
+
+@given(st.floats(-10, 45), st.floats(0, 30))
+def test_the_temperature_of_saturated_air_is_found_from_above(air, gap):
+    target = enthalpy(air, saturation_ratio(air))
+    assert saturated_at(target, air + gap) == pytest.approx(air, abs=1e-6)
 
 
 def test_humid_air_gives_the_coil_more_heat_than_dry_air():

@@ -1,0 +1,13 @@
+"""pyarrow, or an error that says how to get it: the one place that imports it."""
+
+from graphghha.errors import EngineError
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as pacsv
+    import pyarrow.parquet as pq
+except ImportError as exc:
+    raise EngineError("telemetry and LBNL files need pyarrow: pip install 'graphghha[data]'") from exc
+
+__all__ = ["pa", "pacsv", "pc", "pq"]
