@@ -64,7 +64,7 @@ class Parameters:
     wet_offset: float = 0.753  # K
     wet_undershoot: float = 0.336
     wet_exponent: float = 0.9  # slow air follows the coil further
-    wet_factor: float = 2.5  # a wet coil's conductance against a dry one's
+    wet_factor: float = 2.2  # a wet coil's conductance against a dry one's
     wet_slope: float = 2600.0  # J/kg K, saturation enthalpy per kelvin at coil temperatures
     heating_ua_air: float = 254.2
     heating_air_exponent: float = 0.2103

@@ -42,20 +42,16 @@ class Weather:
                     f"{source}: {values.size} rows of {name}; a year has {HOURS} hourly rows ({LEAP_HOURS} with "
                     "29 February): take hourly means from 1 January to 31 December"
                 )
-            low, high, unit = PLAUSIBLE[name]
-            if (bad := np.flatnonzero(~((values >= low) & (values <= high)))).size:
-                hour = int(bad[0])
-                found = "is missing" if np.isnan(values[hour]) else f"{values[hour]:g} {unit} cannot be"
+            if (bad := np.flatnonzero(~np.isfinite(values))).size:
                 raise DataError(
-                    f"{source}: row {hour + 1}: {name} {found}; give {low:g} to {high:g} {unit} (the column "
-                    f"{TEMPERATURE_COLUMN} is in degF), and fill gaps first ({bad.size} such rows)"
+                    f"{source}: row {bad[0] + 1}: {name} is missing, in {bad.size} rows in all; fill the gaps first"
                 )
         if temperature.shape != humidity.shape:
             raise DataError(
                 f"{source}: {temperature.size} temperatures, {humidity.size} humidities; give as many of both"
             )
         self.temperature = temperature
-        self.humidity = humidity
+        self.humidity = np.clip(humidity, 0.0, 100.0)
 
     def day(self, day: date) -> WeatherDay:
         """The minutes of a calendar day; 29 February repeats the 28th unless the year has one of its own."""
@@ -121,6 +117,13 @@ def read_weather(path: Path) -> Weather:
     table = read_table(path, (TEMPERATURE_COLUMN, HUMIDITY_COLUMN), optional=(TIME_COLUMN,))
     fahrenheit, humidity = (numbers(table, name, path) for name in (TEMPERATURE_COLUMN, HUMIDITY_COLUMN))
     weather = Weather((fahrenheit - 32.0) / 1.8, humidity, source=str(path))
+    for name, values in (("temperature", weather.temperature), ("humidity", humidity)):
+        low, high, unit = PLAUSIBLE[name]
+        if (bad := np.flatnonzero((values < low) | (values > high))).size:
+            raise DataError(
+                f"{path}: row {bad[0] + 1}: {name} {values[bad[0]]:g} {unit} cannot be, in {bad.size} rows in all; "
+                f"give {low:g} to {high:g} {unit} ({TEMPERATURE_COLUMN} in degF), no marks for missing values"
+            )
     if TIME_COLUMN in table.column_names:
         _check_times(table[TIME_COLUMN].to_pylist(), path)
     return weather
