@@ -30,7 +30,7 @@ QUALITIES = ("good", "repaired", "missing")  # a missing reading has the value N
 GOOD, REPAIRED, MISSING = range(3)
 TIME = pa.timestamp("ms", tz="UTC")
 CHUNKS_PER_ROW_GROUP = 7  # of the wide layout
-ZONES_PER_ROW_GROUP = 50  # of the long layout
+ZONES_PER_ROW_GROUP = 20  # of the long layout
 
 LABEL_SCHEMA = pa.schema(
     [

@@ -7,8 +7,8 @@ from functools import partial
 
 from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseInfo
-from graphghha.plants.fcu.attacks import Attack, Bias, Impose, Replay, Together
-from graphghha.plants.fcu.lbnl_cases import SETTINGS
+from graphghha.plants.fcu.attacks import Attack, Replay
+from graphghha.plants.fcu.lbnl_cases import attack_of
 from graphghha.plants.fcu.threats import STEALTHY_RAMP, TEMPORARY, TEMPORARY_DURATION, THREATS
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL, TEMPLATE
 
@@ -89,12 +89,7 @@ def _public() -> Iterator[Row]:
                 equivalent=_EQUIVALENT.get(name, equivalent),
                 meaning=meaning.format(severity.lower() if severity.isalpha() else severity),
             )
-            yield Row(info=info, build=partial(_public_attack, name))
-
-
-def _public_attack(name: str) -> Attack:
-    case = SETTINGS[name]
-    return Together((Impose(case.hooks), *(Bias(signal, amount) for signal, amount in case.offsets.items())))
+            yield Row(info=info, build=partial(attack_of, name))
 
 
 def _threats() -> Iterator[Row]:

@@ -11,7 +11,9 @@ from graphghha.plants.fcu.imposition import MINUTES
 from graphghha.plants.fcu.parameters import Parameters
 
 LATITUDE = np.radians(41.6)  # Des Moines
-CLEAR_SKY = 1000.0  # W/m2 at normal incidence, before air mass and clearness
+# W/m2 at normal incidence before air mass and clearness: a round number, for only its product with the fitted
+# aperture counts
+CLEAR_SKY = 1000.0
 # a workday by the hour, six hours a line; all fit
 WEEKDAY_HEAT: NDArray[np.float64] = np.array(  # W
     (
@@ -67,9 +69,11 @@ def sky(day: date, clearness: float) -> Sky:
     up = np.sin(LATITUDE) * np.sin(declination) + np.cos(LATITUDE) * np.cos(declination) * np.cos(hour_angle)
     up = np.maximum(up, 0.0)
     air_mass = 1.0 / np.maximum(up, 0.05)
+    # direct beam through the air mass by Meinel's clear-sky law, 0.7 ** (air mass ** 0.678)
     beam = np.where(up > 0.0, CLEAR_SKY * clearness * 0.7 ** (air_mass**0.678), 0.0)
     east = -np.cos(declination) * np.sin(hour_angle)
     south = np.sin(LATITUDE) * np.cos(declination) * np.cos(hour_angle) - np.cos(LATITUDE) * np.sin(declination)
+    # chosen: clouds turn beam into sky light, so an overcast sky gives more of it; its share on the facade is fit
     return Sky(beam * east, beam * south, CLEAR_SKY * up * (1.0 - 0.3 * clearness))
 
 
@@ -116,6 +120,8 @@ def zone_loads(p: Parameters, day: date, clearness: float, rng: np.random.Genera
 
 def occupancy_noise(rng: np.random.Generator) -> NDArray[np.float64]:
     """How busy a zone is against the plan: a factor for the day, and slow changes within it."""
+    # chosen, not data (the data set repeats one workday): two days in three lie within 12 % of the plan, and so do the
+    # hours around their day
     day_factor = np.exp(0.12 * rng.standard_normal())
     knots = np.exp(0.12 * rng.standard_normal(25))
     presence: NDArray[np.float64] = day_factor * np.interp(_MINUTE / 60.0, np.arange(25.0), knots)

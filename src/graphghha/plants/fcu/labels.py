@@ -4,7 +4,7 @@ A minute is *observable* when, in the mean of the last 30 minutes, some signal o
 than three times its noise; *recovering* when the attack is over, no other acts, and the zone still is observable.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -25,6 +25,7 @@ ROUNDING_NOISE: NDArray[np.float64] = 0.01 / np.sqrt(12.0) * SOURCE_SCALE
 VISIBLE: NDArray[np.float64] = NOISE_TIMES * np.maximum(NOISE, ROUNDING_NOISE)
 
 Bools = NDArray[np.bool_]
+Zones = Mapping[int, NDArray[np.float64]]  # zone -> [minutes, signals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class Labeller:
             by_zone.setdefault(event.zone, []).append(event)
         self._ends_being_seen = [_taken_over(event, by_zone[event.zone]) for event in self.events]
 
-    def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64]) -> LabelRows:
-        """Both [zones, minutes, signals], the same day."""
+    def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64] | Zones) -> LabelRows:
+        """Both [zones, minutes, signals], the same day; of the clean one the attacked zones are enough."""
         times, tomorrow = day.times, day.start + timedelta(days=1)
         begun = [number for number, event in enumerate(self.events) if event.start < tomorrow]
         zones = {self.events[number].zone for number in begun}
@@ -130,11 +131,18 @@ def _taken_over(event: Event, beside: Sequence[Event]) -> datetime | None:
 def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterator[tuple[DayChunk, LabelRows | None]]:
     """Step an attacked building, and from the day of the first onset on its twin, with the labels of each day."""
     first = min((event.start for event in labeller.events), default=None)
+    attacked = sorted({event.zone for event in labeller.events})
     twin: Building | None = None
     for _ in range(count):
         day_end = building.start + timedelta(days=building.next_day + 1)
         if twin is None and first is not None and first < day_end:
             twin = building.twin()
+        # a day of a large building is large: no two lie in memory at once
+        clean = None if twin is None else _only(attacked, twin.step().telemetry)
         chunk = building.step()
-        yield chunk, None if twin is None else labeller.label(chunk.day, chunk.telemetry, twin.step().telemetry)
-        del chunk  # a large building's day is not held while the next one is simulated
+        yield chunk, None if clean is None else labeller.label(chunk.day, chunk.telemetry, clean)
+        del chunk
+
+
+def _only(zones: Sequence[int], telemetry: NDArray[np.float64]) -> Zones:
+    return {zone: telemetry[zone].copy() for zone in zones}
