@@ -1,0 +1,57 @@
+"""The README of a model directory: what it is, what it was trained on, and its own report card."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphghha.models import Model
+
+_FIGURES = (
+    ("event_recall", "attacks found, of those that show at all"),
+    ("median_ttd_min", "minutes from the first visible minute to the alarm, median"),
+    ("p90_ttd_min", "the same, 90th percentile"),
+    ("false_alarms_per_day", "false alarms a day, building of 12 zones"),
+    ("misplaced_per_day", "of them: right zone, wrong node"),
+    ("hit_at_1", "right node first, missed attacks counted as wrong"),
+    ("hit_at_3", "right node among the first three"),
+    ("f1", "F1 of node-minutes, invisible ones left out"),
+    ("f1_raw", "F1 of node-minutes, all"),
+    ("f1_ceiling", "F1 of a perfect detector of the visible, all"),
+    ("macro_f1", "F1 over the three attack classes"),
+    ("auc_pr", "area under the precision-recall curve"),
+    ("ece", "calibration error of probabilities from 0.05"),
+    ("brier_skill", "Brier skill"),
+)
+
+
+def model_card(model: Model, found: Mapping[str, Any]) -> str:
+    """Markdown from a model and the JSON of `graphghha evaluate`."""
+    card, config, provenance = found["card"], found["config"], model.provenance
+    rows = [f"| {meaning} | {card[name]:.3f} |" for name, meaning in _FIGURES]
+    families = [
+        f"| {family} | {scores['observable_events']} | {scores['event_recall']:.2f} | {scores['hit_at_1']:.2f} |"
+        for family, scores in sorted(found["families"].items())
+    ]
+    return "\n".join(
+        [
+            f"# Detector for plant `{model.plant}`",
+            "",
+            f"A {model.adu_config['layer']} ADU of {model.adu_config['layers']} layers, {model.adu_config['heads']} heads, "
+            f"width {model.adu_config['width']}, trained on {provenance['windows']} windows of simulated buildings "
+            f"({len(provenance['cases_seen'])} cases seen, {len(provenance['unseen_severities'])} severities and "
+            f"{len(provenance['unseen_cases'])} whole cases held out). It has never seen real telemetry.",
+            "",
+            f"Report card, deploy protocol: {config['runs']} unseen buildings of {config['zones']} zones, {config['days']} judged "
+            f"days each, seed {config['seed']}, {card['observable_events']} visible attacks; unseen severities included.",
+            "",
+            "| figure | value |",
+            "|---|---|",
+            *rows,
+            "",
+            "| family | visible attacks | found | right node first |",
+            "|---|---|---|---|",
+            *families,
+            "",
+            f"Command: `graphghha evaluate --runs {config['runs']} --days {config['days']} --seed {config['seed']}`.",
+            "",
+        ]
+    )
