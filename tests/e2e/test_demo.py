@@ -1,0 +1,51 @@
+"""The main job, headless: a real building, the shipped model, attacks named on the right node."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.engine import Engine
+from graphghha.engine.frozen import FrozenModel
+from graphghha.engine.scorer import check_known_answer
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, ["demo", "--headless", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()
+
+
+def test_the_first_attack_is_named_on_the_right_node_within_minutes():
+    *incidents, card = (json.loads(line) for line in run("--minutes", "40", "--json"))
+    first = incidents[0]
+    assert (first["zone"], first["root"], first["class"]) == ("zone-07", "FCU_CVLV", "actuator")
+    assert "2018-07-10T09:15Z" <= first["since"] <= first["time"] <= "2018-07-10T09:30Z"
+    assert card["scorecard"]["attacks"] == card["scorecard"]["detected"] == 1
+    assert card["scorecard"]["hit_at_1"] == 1 and card["scorecard"]["median_ttd_min"] < 15
+
+
+def test_people_read_sentences():
+    lines = run("--minutes", "30")
+    assert "zone-07" in lines[0] and "actuator attack, p = " in lines[0] and "1 of 1 attacks found" in lines[-1]
+
+
+def test_minutes_beyond_the_day_are_refused():
+    result = CliRunner().invoke(main, ["demo", "--headless", "--minutes", "2000"])
+    assert result.exit_code == 2 and "ConfigError: demo: 2000 minutes" in result.stderr
+
+
+@pytest.mark.parametrize("backend", ["native", "torch"])
+def test_the_shipped_model_gives_its_known_answer(backend):
+    model = load_model(shipped_model("fcu"))
+    frozen = FrozenModel(
+        model.adu_config, tuple(sorted(set(model.template.roles))), model.weights, template=model.template
+    )
+    check_known_answer(model, Engine(frozen, model.template, backend=backend))
+
+
+def test_the_shipped_model_is_small():
+    assert sum(path.stat().st_size for path in shipped_model("fcu").iterdir()) < 5_000_000
