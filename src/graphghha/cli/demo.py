@@ -1,6 +1,8 @@
 """`graphghha demo`: the main job on embedded defaults."""
 
 import json
+from collections import deque
+from pathlib import Path
 
 import click
 
@@ -10,18 +12,22 @@ import click
 @click.option("--speed", default=120.0, show_default=True, help="Plant time against real time, on a terminal.")
 @click.option("--seed", default=7, show_default=True, help="Of the simulated building.")
 @click.option("--headless", is_flag=True, help="No live view, as fast as it goes.")
+@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Headless: the last view as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Incidents as JSON lines, the score card last.")
-def demo(minutes: int, speed: float, seed: int, headless: bool, as_json: bool) -> None:
+def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
     """Watch a simulated building while it is attacked, and see the attacks named."""
-    from graphghha.cli.live import show_live
+    from graphghha.cli.live import NEWEST, show_live, write_picture
     from graphghha.wiring import Demo, describe
 
     running = Demo(minutes=minutes, seed=seed)
-    if headless or as_json:
+    if headless or as_json or picture:
+        told: deque[str] = deque(maxlen=NEWEST)
         for minute in running.watch():
             for notice in minute.notices:
-                clock = str(minute.time)[11:16]
-                click.echo(json.dumps(notice.to_dict()) if as_json else f"{clock}  {describe(notice, running.plant)}")
+                told.append(f"{str(minute.time)[11:16]}  {describe(notice, running.plant)}")
+                click.echo(json.dumps(notice.to_dict()) if as_json else told[-1])
+        if picture:
+            write_picture(running, minute, told, picture)
     else:
         show_live(running, speed)
     card = running.scorecard()

@@ -5,6 +5,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from graphghha.wiring import Demo, Minute
@@ -32,6 +34,17 @@ def show_live(running: "Demo", speed: float) -> None:
                 time.sleep(max(0.0, due - time.monotonic()))
     except KeyboardInterrupt:
         console.print("stopped")
+
+
+def write_picture(running: "Demo", minute: "Minute", told: "deque[str]", path: "Path") -> None:
+    """The view of one minute as an SVG."""
+    import io
+
+    from rich.console import Console
+
+    console = Console(record=True, width=116, file=io.StringIO())
+    console.print(_view(running, minute, told))
+    path.write_text(console.export_svg(title="graphghha demo"), encoding="utf-8")
 
 
 def _view(running: "Demo", minute: "Minute", told: "deque[str]") -> "RenderableType":

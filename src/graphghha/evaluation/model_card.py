@@ -31,17 +31,19 @@ def model_card(model: Model, found: Mapping[str, Any]) -> str:
         f"| {family} | {scores['observable_events']} | {scores['event_recall']:.2f} | {scores['hit_at_1']:.2f} |"
         for family, scores in sorted(found["families"].items())
     ]
+    adu = model.adu_config
     return "\n".join(
         [
             f"# Detector for plant `{model.plant}`",
             "",
-            f"A {model.adu_config['layer']} ADU of {model.adu_config['layers']} layers, {model.adu_config['heads']} heads, "
-            f"width {model.adu_config['width']}, trained on {provenance['windows']} windows of simulated buildings "
-            f"({len(provenance['cases_seen'])} cases seen, {len(provenance['unseen_severities'])} severities and "
-            f"{len(provenance['unseen_cases'])} whole cases held out). It has never seen real telemetry.",
+            f"A {adu['layer']} ADU of {adu['layers']} layers, {adu['heads']} heads, width {adu['width']}, trained on "
+            f"{provenance['windows']} windows of simulated buildings ({len(provenance['cases_seen'])} cases seen, "
+            f"{len(provenance['unseen_severities'])} severities and {len(provenance['unseen_cases'])} whole cases held "
+            "out). It has never seen real telemetry.",
             "",
-            f"Report card, deploy protocol: {config['runs']} unseen buildings of {config['zones']} zones, {config['days']} judged "
-            f"days each, seed {config['seed']}, {card['observable_events']} visible attacks; unseen severities included.",
+            f"Report card, deploy protocol: {config['runs']} unseen buildings of {config['zones']} zones, "
+            f"{config['days']} judged days each, seed {config['seed']}, {card['observable_events']} visible attacks; "
+            "unseen severities included.",
             "",
             "| figure | value |",
             "|---|---|",
