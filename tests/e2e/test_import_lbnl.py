@@ -91,6 +91,16 @@ def test_what_simulate_wrote_is_imported_with_the_labels_simulate_wrote(cases, n
     assert len(shown[0] ^ shown[1]) < 30
 
 
+def test_a_zone_of_a_building_is_imported_from_its_own_folder(tmp_path):
+    source, out = tmp_path / "lbnl", tmp_path / "out"
+    simulated(source, "--zones", 2, "--case", f"{STUCK}@2,start=2018-01-16T12:00,for=2h")
+    run(source / "zone-02", "--out", out)
+    rows = labels_of(out, STUCK)
+    active = [row["time"].strftime("%d %H:%M") for row in rows if row["active"]]
+    assert (active[0], active[-1], len(active)) == ("16 12:00", "16 13:59", 120)
+    assert {row["zone"] for row in rows} == {"zone-01"}
+
+
 def test_a_file_longer_than_the_fault_free_one_keeps_its_end_and_says_it_is_not_judged(tmp_path):
     source, out = tmp_path / "lbnl", tmp_path / "out"
     simulated(source, days=1)
