@@ -30,6 +30,7 @@ def model_card(model: Model, found: Mapping[str, Any]) -> str:
     families = [
         f"| {family} | {scores['observable_events']} | {scores['event_recall']:.2f} | {scores['hit_at_1']:.2f} |"
         for family, scores in sorted(found["families"].items())
+        if scores["observable_events"]
     ]
     adu = model.adu_config
     return "\n".join(
