@@ -13,6 +13,7 @@ from graphghha.alarms import AlarmRule, AlarmState, ChangeKind, GroupRule, Incid
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.evaluation.events import event_scores, judge
+from graphghha.evaluation.plain import without_nan
 from graphghha.evaluation.recording import STEP_S, attacks_in
 from graphghha.evaluation.scenario import Run
 from graphghha.models import load_model
@@ -99,13 +100,16 @@ class Demo:
             list(self._announced.values()), attacks, near, num_steps=shape[0], step_s=STEP_S, recovering=recovering
         )
         scores = event_scores([judged])
-        return {
-            "attacks": scores.observable_events,
-            "detected": sum(outcome.is_detected for outcome in judged.outcomes if outcome.is_observable),
-            "hit_at_1": scores.hit_at_1,
-            "median_ttd_min": scores.median_ttd_min,
-            "false_alarms": len(judged.false_alarms),
-        }
+        card: dict[str, Any] = without_nan(
+            {
+                "attacks": scores.observable_events,
+                "detected": sum(outcome.is_detected for outcome in judged.outcomes if outcome.is_observable),
+                "hit_at_1": scores.hit_at_1,
+                "median_ttd_min": scores.median_ttd_min,
+                "false_alarms": len(judged.false_alarms),
+            }
+        )
+        return card
 
 
 def _readings(day: LabelledDay, rows: slice) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -33,6 +33,11 @@ def test_people_read_sentences():
     assert "zone-07" in lines[0] and "actuator attack, p = " in lines[0] and "1 of 1 attacks found" in lines[-1]
 
 
+def test_before_the_first_attack_there_is_nothing_to_score():
+    assert run("--minutes", "3") == ["", "0 of 0 attacks found, 0 false alarms"]
+    assert json.loads(run("--minutes", "3", "--json")[-1])["scorecard"]["hit_at_1"] is None
+
+
 def test_minutes_beyond_the_day_are_refused():
     result = CliRunner().invoke(main, ["demo", "--headless", "--minutes", "2000"])
     assert result.exit_code == 2 and "ConfigError: demo: 2000 minutes" in result.stderr

@@ -33,6 +33,8 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
     card = running.scorecard()
     if as_json:
         click.echo(json.dumps({"scorecard": card}))
+    elif not card["detected"]:
+        click.echo(f"\n{card['detected']} of {card['attacks']} attacks found, {card['false_alarms']} false alarms")
     else:
         click.echo(
             f"\n{card['detected']} of {card['attacks']} attacks found, right node first in {card['hit_at_1']:.0%}, "

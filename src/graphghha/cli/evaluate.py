@@ -31,4 +31,6 @@ def evaluate(model: Path | None, seed: int, runs: int, days: int, zones: int, as
     for name, value in found["card"].items():
         click.echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
     for family, scores in found["families"].items():
+        if not scores["observable_events"]:
+            continue
         click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")

@@ -1,7 +1,7 @@
 """The deploy protocol: buildings nobody has seen, attacks with onset and end, every minute judged."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.evaluation.card import judged, report_card
 from graphghha.evaluation.events import event_scores_by
+from graphghha.evaluation.plain import without_nan
 from graphghha.evaluation.recording import Recording, record
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
 from graphghha.models import Model, load_model
@@ -64,14 +65,16 @@ def deploy(
     card = report_card(recordings, rule, group)
     judgements = [judged(recording, rule, group) for recording in recordings]
     families = {name: asdict(scores) for name, scores in event_scores_by(judgements, "family").items()}
-    return {
+    found = {
         "protocol": "deploy",
-        "config": asdict(replace(config)),
+        "config": asdict(config),
         "raise_at": rule.raise_at,
         "card": card.row(),
         "confusion": card.confusion.tolist(),
         "families": families,
     }
+    plain: dict[str, Any] = without_nan(found)
+    return plain
 
 
 def _refuse_leaks(model: Model, run: Run) -> None:
