@@ -73,8 +73,8 @@ def deploy(
         "confusion": card.confusion.tolist(),
         "families": families,
     }
-    plain: dict[str, Any] = without_nan(found)
-    return plain
+    answer: dict[str, Any] = without_nan(found)
+    return answer
 
 
 def _refuse_leaks(model: Model, run: Run) -> None:

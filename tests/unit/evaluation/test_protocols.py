@@ -1,0 +1,47 @@
+"""The deploy protocol judges on data the model has not seen, or not at all."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from graphghha.errors import ConfigError, LeakError
+from graphghha.evaluation.plain import without_nan
+from graphghha.evaluation.protocols import SEED_BASE, DeployConfig, deploy
+from graphghha.models import load_model, save_model
+from graphghha.models.shipped import shipped_model
+from graphghha.windows.provenance import Fingerprint, Span
+
+SMALL = DeployConfig(runs=1, days=1, zones=2)
+
+
+def test_the_shipped_model_gets_a_card_that_json_can_carry():
+    found = deploy(shipped_model("fcu"), SMALL)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["protocol"] == "deploy" and found["card"]["days"] == 1
+
+
+def test_a_model_that_saw_the_test_building_fails_the_run(tmp_path):
+    model = load_model(shipped_model("fcu"))
+    source = f"seed {SEED_BASE}, 2 zones, from 2018-01-21"
+    peeked = replace(model.scaler, seen=Fingerprint((Span(source, 0, 10),), "0"))
+    save_model(replace(model, scaler=peeked), tmp_path / "model")
+    with pytest.raises(LeakError, match="scaler was fitted on test data"):
+        deploy(tmp_path / "model", SMALL)
+
+
+def test_a_held_out_case_in_training_fails_the_run(tmp_path):
+    model = load_model(shipped_model("fcu"))
+    seen = [*model.provenance["cases_seen"], model.provenance["unseen_cases"][0]]
+    save_model(replace(model, provenance={**model.provenance, "cases_seen": seen}), tmp_path / "model")
+    with pytest.raises(LeakError, match="held-out cases in training"):
+        deploy(tmp_path / "model", SMALL)
+
+
+def test_impossible_settings_are_refused():
+    with pytest.raises(ConfigError, match="at least 1"):
+        DeployConfig(runs=0)
+
+
+def test_what_is_not_defined_is_null():
+    assert without_nan({"a": [float("nan"), 1.0], "b": float("inf")}) == {"a": [None, 1.0], "b": None}
