@@ -17,6 +17,7 @@ from graphghha.errors import ConfigError, EngineError
 from graphghha.graph import CpsGraph
 
 if TYPE_CHECKING:
+    from graphghha.models import Model
     from graphghha.nn import ADU
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Engine:
 
     def __init__(
         self,
-        model: "ADU | FrozenModel | Path | str",
+        model: "ADU | FrozenModel | Model | Path | str",
         graph: CpsGraph,
         dtype: Dtype = "fp32",
         threads: int = 1,

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph
+from graphghha.models import Model, load_model
+from graphghha.models.manifest import MANIFEST
 from graphghha.vocabulary import BINARY_CLASSES, CLASSES
 
 if TYPE_CHECKING:
@@ -114,12 +116,18 @@ class FrozenGraph:
         return len(self.kinds)
 
 
-def freeze(model: "ADU | FrozenModel | Path | str") -> FrozenModel:
-    """Whatever names a model: an ADU, a model directory, or one that is frozen already."""
+def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
+    """Whatever names a model: an ADU, a loaded model, a directory of either, or one that is frozen already."""
     if isinstance(model, FrozenModel):
         return model
     if isinstance(model, Path | str):
-        return FrozenModel.load(Path(model))
+        directory = Path(model)
+        if not (directory / MANIFEST).exists():  # a bare ADU, as nn.save_adu writes it
+            return FrozenModel.load(directory)
+        model = load_model(directory)
+    if isinstance(model, Model):
+        roles = tuple(sorted(set(model.template.roles)))
+        return FrozenModel(model.adu_config, roles, model.weights, template=model.template)
     if not hasattr(model, "state_dict"):
-        raise ConfigError(f"engine: expected an ADU or a model directory, found {type(model).__name__}")
+        raise ConfigError(f"engine: expected an ADU, a model or a model directory, found {type(model).__name__}")
     return FrozenModel.of(model)

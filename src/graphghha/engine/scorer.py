@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.engine import Engine
-from graphghha.engine.frozen import FrozenModel
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
@@ -40,10 +39,8 @@ class Scorer:
     """One model on one building, fed with rows of readings in any portions."""
 
     def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
-        roles = tuple(sorted(set(model.template.roles)))
-        frozen = FrozenModel(model.adu_config, roles, model.weights, template=model.template)
-        check_known_answer(model, Engine(frozen, model.template, **engine))
-        self.engine = Engine(frozen, graph, **engine)
+        check_known_answer(model, Engine(model, model.template, **engine))
+        self.engine = Engine(model, graph, **engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
         self.calibration = Calibration.from_dict(model.calibration)
 

@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +22,6 @@ from graphghha.plants.fcu.calibrate import calibrate as run_calibration
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
 from graphghha.plants.fcu.signals import INDEX, NAMES, NUM_SIGNALS
 from graphghha.plants.fcu.weather import HOURS, continental
-
-
-def data_folder() -> Path:
-    folder = os.environ.get("GRAPHGHHA_DATA")
-    if not folder:
-        if os.environ.get("CI") == "true":
-            pytest.fail("GRAPHGHHA_DATA must name the folder of the published statistics")
-        pytest.skip("GRAPHGHHA_DATA does not name the folder of the published statistics")
-    found = [path.parent for path in Path(folder).rglob("calibration_mean.csv")]
-    assert found, f"no calibration_mean.csv under {folder}"
-    return found[0]
 
 
 def statistics(mean: float, std: float) -> Statistics:
@@ -152,8 +140,8 @@ def test_the_command_prints_json_and_writes_a_page(tmp_path):
     assert (tmp_path / "page" / "testbed-shares.png").stat().st_size > 1000
 
 
-def test_the_simulator_is_true_to_the_published_statistics():
-    folder = data_folder()
+def test_the_simulator_is_true_to_the_published_statistics(data_dir):
+    folder = data_dir / "lbnl_fcu"
     hourly = folder / "hourly_fault_free.parquet"
     result = run_calibration(folder / "calibration_mean.csv", folder / "calibration_std.csv", hourly, hourly)
     summary = result.summary()
