@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, AlarmState, GroupRule, advance, replay
-from graphghha.evaluation.events import EventScores, Judgement, credit_equivalents, event_scores, judge
+from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
+from graphghha.evaluation.events import EventScores, Judgement, event_scores, judge
 from graphghha.evaluation.metrics import average_precision, class_scores, confusion, counted, detection
 from graphghha.evaluation.recording import STEP_S, Recording
 from graphghha.evaluation.reliability import brier_skill, expected_calibration_error
@@ -67,24 +68,20 @@ def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judg
 
 
 def report_card(recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule) -> Card:
-    """Pool recordings into one card."""
-    truth, alarmed, predicted = [], [], []
-    for recording in recordings:
-        attacked = recording.truth > 0
-        active = alarm_states(recording.attack, rule)
-        truth.append(attacked)
-        alarmed.append(credit_equivalents(active, attacked, recording.attacks))
-        # the class that is shown: of nodes in alarm, their likeliest attack
-        likeliest = 1 + recording.probs[..., 1:].argmax(axis=-1)
-        predicted.append(np.where(active, likeliest, 0))
-    is_attacked, in_alarm, shown = np.concatenate(truth), np.concatenate(alarmed), np.concatenate(predicted)
-    seen = np.concatenate([recording.observable for recording in recordings])
-    after = np.concatenate([recording.recovering for recording in recordings])
-    prob = np.concatenate([recording.attack for recording in recordings])
-    found = detection(is_attacked, in_alarm, seen, after)
+    """Pool recordings into one card. Every figure of nodes is set-aware (`equivalence`)."""
+    told = [as_sets(NodeVerdicts.of(alarm_states(r.attack, rule), r.probs), r.truth, r.attacks) for r in recordings]
+    alarmed, shown, prob, own = (
+        np.concatenate([getattr(verdicts, name) for verdicts in told]) for name in ("alarmed", "shown", "attack", "own")
+    )
+    classes, seen, after = (
+        np.concatenate([getattr(recording, name) for recording in recordings])
+        for name in ("truth", "observable", "recovering")
+    )
+    is_attacked = classes > 0
+    found = detection(is_attacked, alarmed, seen, after)
     _, kept = counted(is_attacked, seen, after)
-    classes = np.concatenate([recording.truth for recording in recordings])
     counts = confusion(classes[kept], shown[kept], len(CLASSES))
+    kept &= own
     return Card(
         p=found.scores.p,
         r=found.scores.r,

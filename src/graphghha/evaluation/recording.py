@@ -14,7 +14,7 @@ from graphghha.alarms import NONE, Proximity
 from graphghha.evaluation.events import AttackEvent
 from graphghha.evaluation.scenario import Run
 from graphghha.graph import CpsGraph
-from graphghha.plants import Plant, load_testbed
+from graphghha.plants import Plant
 from graphghha.windows.features import HISTORY_ROWS
 
 Bools = NDArray[np.bool_]
@@ -56,7 +56,7 @@ def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], N
     graph = plant.template.replicate(run.zones)
     nodes = graph.num_nodes
     probs, truth, observable, recovering, events = [], [], [], [], []
-    days = load_testbed(plant.name).run(zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases)
+    days = run.simulate(plant)
     done = 0
     for day in days:
         count = len(day.times)
