@@ -34,6 +34,7 @@ class AttackerConfig:
 
 
 DEFAULT_ATTACKER = AttackerConfig()
+QUICK_ATTACKER = AttackerConfig(steps=10, restarts=1, zones=60)
 
 
 class Defender:

@@ -63,7 +63,7 @@ class PaperBench:
         say: Callable[[str], None] = lambda text: None,
         on_step: Callable[[str, Progress], None] = lambda name, progress: None,
     ) -> None:
-        self.work, self.effort, self._say, self._on_step = work, effort, say, on_step
+        self.work, self.effort, self.say, self._on_step = work, effort, say, on_step
         self.plant: Plant = load_plant(plant)
         self.cases = tuple(self.plant.cases)[:PUBLIC_CASES]
         work.mkdir(parents=True, exist_ok=True)
@@ -74,11 +74,11 @@ class PaperBench:
     def front(self) -> FrontEnd:
         if self._front is None:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                self._front = paper_front_end(self.plant, self.work, pool, say=self._say)
+                self._front = paper_front_end(self.plant, self.work, pool, say=self.say)
         return self._front
 
     def year(self, seed: int, *, attacked: bool) -> Year:
-        self._say(f"year {seed}: {'all cases' if attacked else 'normal operation'}")
+        self.say(f"year {seed}: {'all cases' if attacked else 'normal operation'}")
         cases = (*(self.cases if attacked else ()), *(NORMAL,) * self.effort.normal_years)
         return kept_year(
             self.plant, cases, seed, self.front, self.work, days=self.effort.days, stride_min=self.effort.stride_min
@@ -107,7 +107,7 @@ class PaperBench:
         quiet, test = self.year(VALIDATION + seed, attacked=False), self.year(TEST + seed, attacked=True)
         found = {}
         for size in sizes:
-            self._say(f"{variant.name}, seed {seed}: {size} nodes")
+            self.say(f"{variant.name}, seed {seed}: {size} nodes")
             limits = {"most": self.effort.most_samples}
             normal, _ = score_year(quiet, score, size // NODES, most=4 * self.effort.most_samples)
             scores, observable = score_year(test, score, size // NODES, **limits)

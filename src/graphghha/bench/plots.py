@@ -38,7 +38,7 @@ def latency_figure(result: Mapping[str, Any], path: Path) -> None:
     for method, column in paper.TABLE_I_MS.items():
         axes.plot(paper.SIZES, column, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper (A100)")
     axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="ms per graph", title=_title(result))
-    _finish(figure, axes, path)
+    finish(figure, axes, path)
 
 
 def degree_figure(result: Mapping[str, Any], path: Path) -> None:
@@ -57,7 +57,7 @@ def degree_figure(result: Mapping[str, Any], path: Path) -> None:
             label=label,
         )
     axes.set(xscale="log", yscale="log", xlabel="neighbours per node", ylabel="ms per graph", title=_title(result))
-    _finish(figure, axes, path)
+    finish(figure, axes, path)
 
 
 def _grouped(rows: Rows, keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
@@ -72,14 +72,15 @@ def _title(result: Mapping[str, Any]) -> str:
     return f"{result['machine']['cpu']}, {config['threads']} thread(s), batch {config['batch']}"
 
 
-def _finish(figure: Any, axes: Any, path: Path) -> None:
+def finish(figure: Any, axes: Any, path: Path, *, legend: bool = True) -> None:
+    """The same look for all, and the same bytes for the same JSON."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     axes.grid(which="both", alpha=0.2)
-    axes.legend(fontsize=7, ncols=2)
+    if legend:
+        axes.legend(fontsize=7, ncols=2)
     figure.tight_layout()
-    # same JSON, same bytes
     with mpl.rc_context({"svg.hashsalt": "graphghha"}):
         figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

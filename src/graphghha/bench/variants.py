@@ -35,15 +35,16 @@ def _graphghha(name: str, **settings: Any) -> Variant:
     return Variant(name, {"neighbors": NeighborRule(max_neighbors=CAP), **settings})
 
 
+GRAPHGHHA = _graphghha("graphghha")
 METHODS = (
     Variant("vanilla_gat", {"layer": "vanilla_gat"}),
     Variant("sparsified_gat", {"layer": "sparsified_gat", "neighbors": NeighborRule(max_neighbors=PAPER_CAP)}),
     Variant("quantized_gat", {"layer": "vanilla_gat"}, trained_as="vanilla_gat", dtype="fp16"),
-    _graphghha("graphghha"),
+    GRAPHGHHA,
 )
 HEADS = tuple(_graphghha(f"{heads} heads", heads=heads) for heads in (2, 4, 8, 16))
 ABLATIONS = (
-    _graphghha("graphghha"),
+    GRAPHGHHA,
     _graphghha("no gate", options={"gate": "open"}),
     _graphghha("global only", options={"gate": "global"}),
     _graphghha("local only", options={"gate": "local"}),
