@@ -5,18 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench import paper
+from graphghha.bench.style import COLOURS, save
 
 Rows = Sequence[Mapping[str, Any]]
-
-COLOURS = {
-    "vanilla_gat": "#c44e52",
-    "sparsified_gat": "#dd8452",
-    "quantized_gat": "#937860",
-    "graphghha": "#1f5fa8",
-    "graphghha_uncapped": "#64a0d8",
-    "pyg_gatconv": "#2f8f5b",
-    "gemm_floor": "#777777",
-}
 
 
 def latency_figure(result: Mapping[str, Any], path: Path) -> None:
@@ -73,13 +64,6 @@ def _title(result: Mapping[str, Any]) -> str:
 
 
 def _finish(figure: Any, axes: Any, path: Path) -> None:
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
     axes.grid(which="both", alpha=0.2)
     axes.legend(fontsize=7, ncols=2)
-    figure.tight_layout()
-    # same JSON, same bytes
-    with mpl.rc_context({"svg.hashsalt": "graphghha"}):
-        figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)

@@ -6,7 +6,7 @@ test. What takes long is kept in a work directory: training windows, thresholds 
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -29,6 +29,7 @@ from graphghha.plants import Plant, load_plant, load_testbed
 from graphghha.training.recipe import FIRST_DAY, ROWS_PER_DAY, Recipe
 from graphghha.training.windows import CLEAR, flat_values, labelled_windows
 from graphghha.windows.features import HISTORY_ROWS, Featurizer
+from graphghha.windows.leaks import check_parts
 from graphghha.windows.provenance import Span
 
 ATTACKED, NORMAL, VALIDATION = 4, 5, 6  # purposes of seeds, beside those of a recipe
@@ -101,6 +102,16 @@ class Rivals:
         stored = json.loads(file.read_text(encoding="utf-8"))
         return {name: (AlarmRule(**stored[name]["rule"]), bool(stored[name]["kept"])) for name in self.config.names}
 
+    def refuse_leaks(self, runs: Sequence[Run]) -> None:
+        """Fail when a run that is to be judged is one of those the baselines learn from."""
+        config = self.config
+        learnt = [
+            *self._runs(NORMAL, config.normal_runs, config.normal_days),
+            *self._runs(ATTACKED, config.attacked_runs, config.attacked_days),
+            *self._runs(VALIDATION, config.validation_runs, config.validation_days),
+        ]
+        check_parts({"baselines": _spans(learnt), "test": _spans(runs)})
+
     @property
     def group(self) -> GroupRule:
         return GroupRule(**self.model.thresholds["group"])
@@ -133,10 +144,9 @@ class Rivals:
             found = record_panel(self.plant, simulated(self.plant, run), self._panel(run.zones), on_day=self._on_day)
             for name, recording in found.items():
                 recorded[name].append(recording)
-        spans = [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
         rule = AlarmRule(**self.model.thresholds["rule"])
         return {
-            name: rule_within(recordings, rule, self.group, budget_per_day=self.budget_per_day, spans=spans)
+            name: rule_within(recordings, rule, self.group, budget_per_day=self.budget_per_day, spans=_spans(runs))
             for name, recordings in recorded.items()
         }
 
@@ -201,6 +211,10 @@ class Rivals:
         for _, array in sorted(model.expectation.weights.items()):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+
+def _spans(runs: Sequence[Run]) -> list[Span]:
+    return [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
 
 
 def _normal_readings(

@@ -13,6 +13,7 @@ from graphghha.engine.scorer import Scorer
 from graphghha.evaluation.baselines.base import Baseline, Bools, View
 from graphghha.evaluation.recording import Probs
 from graphghha.plants.rules import HISTORY_MIN
+from graphghha.vocabulary import CLASSES
 from graphghha.windows.features import Featurizer, Windows
 
 PORTION = 360  # minutes judged at once: the features of a day of a large building weigh a lot
@@ -44,6 +45,9 @@ class BaselinePanel:
         windows = self._featurizer.push(values, fresh, wanted)
         readings = np.concatenate([self._tail, np.where(fresh, values, np.nan)])
         self._tail = readings[-HISTORY_MIN:]
+        if not wanted.any():
+            nothing = np.empty((0, windows.known.shape[1], len(CLASSES)), np.float16)
+            return dict.fromkeys((*self._models, *self._baselines), nothing)
         # rows that are judged are the last ones: a warm-up, then everything
         first = len(wanted) - int(wanted.sum())
         assert wanted[first:].all(), "a panel judges a run from some row on"
