@@ -107,10 +107,10 @@ def _rivals(found: Found) -> Iterable[str]:
     price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
     yield from ("## At equal false alarms", "")
     yield (
-        f"Baselines learnt from {about['config']['attacked_runs']} attacked and {about['config']['normal_runs']} normal "
-        "buildings of their own, through the model's windows. Above, every method stands at the threshold that keeps "
-        f"{about['budget_per_day']:g} false alarms a day on normal validation buildings. Below, at the best threshold "
-        f"that costs at most {price:.2f} a day on the test data itself, which flatters all but the first row."
+        f"Baselines learnt from {about['config']['attacked_runs']} attacked and {about['config']['normal_runs']} "
+        "normal buildings of their own, through the model's windows. Above, every method stands at the threshold that "
+        f"keeps {about['budget_per_day']:g} false alarms a day on normal validation buildings. Below, at the best "
+        f"threshold that costs at most {price:.2f} a day on the test data itself, which flatters all but the first row."
     )
     yield ""
     columns = (("event_recall_at_equal", "found"), ("hit_at_1_at_equal", "Hit@1"), ("keeps_budget", "kept the budget"))

@@ -116,13 +116,13 @@ def budget_figure(found: Found, plt: Any) -> Any:
     for method, points in found["curves"]["budget"].items():
         if not points:
             continue
-        price = np.array([point["false_alarms_per_day"] for point in points], np.float64)
-        recall = np.maximum.accumulate([point["event_recall"] or 0.0 for point in points])
-        order = np.argsort(price, kind="stable")
         own = method == first
+        shipped = [found["rows"][0]] if own else []
+        pairs = sorted((p["false_alarms_per_day"], p["event_recall"] or 0.0) for p in (*points, *shipped))
+        price, recall = np.array(pairs).T
         axes.plot(
-            price[order],
-            np.maximum.accumulate(recall[order]),
+            price,
+            np.maximum.accumulate(recall),
             drawstyle="steps-post",
             color=COLOURS.get(method, MUTED),
             linewidth=3 if own else 1.6,

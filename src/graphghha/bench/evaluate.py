@@ -51,7 +51,12 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
     for name, (rule, _) in rules.items():
         say(f"baseline {name}: report card")
         row, curve = baseline_row(
-            [recordings[name] for recordings in watched], rule, rivals.group, method=name, protocol=trial.protocol
+            [recordings[name] for recordings in watched],
+            rule,
+            rivals.group,
+            method=name,
+            protocol=trial.protocol,
+            price_per_day=found["card"]["false_alarms_per_day"],
         )
         found["rows"].append(row)
         found["curves"]["budget"][name] = curve

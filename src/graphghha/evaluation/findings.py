@@ -30,11 +30,14 @@ def findings(
     method: str,
     protocol: str,
     held_out: Mapping[str, Sequence[str]],
+    with_budget: bool = True,
 ) -> dict[str, Any]:
     """The whole card of one detector. `held_out` names cases that training never saw, by kind."""
     examined = [examine(recording, rule, group_rule) for recording in recordings]
     card = card_of(examined)
     row = row_of(card, method=method, protocol=protocol, nodes=recordings[0].near.graph.num_nodes)
+    price = card.events.false_alarms_per_day
+    curve = _curve(recordings, rule, group_rule, price) if with_budget else []
     return {
         "protocol": protocol,
         "raise_at": rule.raise_at,
@@ -49,18 +52,24 @@ def findings(
             **_node_curves(examined),
             "minutes_to_detect": minutes_to_detect(examined),
             "hops": off_by(examined),
-            "budget": {method: _points(budget_curve(recordings, rule, group_rule, most_per_day=CURVE_PER_DAY))},
+            "budget": {method: curve},
         },
     }
 
 
 def baseline_row(
-    recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule, *, method: str, protocol: str
+    recordings: Sequence[Recording],
+    rule: AlarmRule,
+    group_rule: GroupRule,
+    *,
+    method: str,
+    protocol: str,
+    price_per_day: float,
 ) -> tuple[dict[str, Any], list[dict[str, float]]]:
     """The row of a baseline at its own threshold, and its alert-budget curve on the same recordings."""
     card = card_of([examine(recording, rule, group_rule) for recording in recordings])
     row = row_of(card, method=method, protocol=protocol, nodes=recordings[0].near.graph.num_nodes)
-    return row, _points(budget_curve(recordings, rule, group_rule, most_per_day=CURVE_PER_DAY))
+    return row, _curve(recordings, rule, group_rule, price_per_day)
 
 
 def at_equal_price(found: dict[str, Any]) -> None:
@@ -78,8 +87,11 @@ def at_equal_price(found: dict[str, Any]) -> None:
         row["hit_at_1_at_equal"] = best.hit_at_1 if best else 0.0
 
 
-def _points(curve: Sequence[BudgetPoint]) -> list[dict[str, float]]:
-    return [asdict(point) for point in curve]
+def _curve(
+    recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule, price: float
+) -> list[dict[str, float]]:
+    points = budget_curve(recordings, rule, group_rule, most_per_day=max(CURVE_PER_DAY, price), price_per_day=price)
+    return [asdict(point) for point in points]
 
 
 def _node_curves(examined: Sequence[Examined]) -> dict[str, Any]:

@@ -138,10 +138,10 @@ def watch_trial(
 def judge_trial(trial: Trial, recordings: Sequence[Recording], unseen: Sequence[Recording]) -> dict[str, Any]:
     """The findings about the model; runs of unseen cases stand apart."""
     rule, group = trial.rules
-    words = {"method": trial.method, "protocol": trial.protocol}
+    words: dict[str, Any] = {"method": trial.method, "protocol": trial.protocol}
     found = {"config": trial.config} | findings(recordings, rule, group, **words, held_out=trial.held_out)
     if unseen:
-        apart = findings(unseen, rule, group, **words, held_out={})
+        apart = findings(unseen, rule, group, **words, held_out={}, with_budget=False)
         found["unseen_cases"] = {key: apart[key] for key in ("card", "families", "cases", "confusion")}
     first = trial.footage[0]
     values = next(iter(first.days())).values
