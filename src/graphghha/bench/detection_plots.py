@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench import paper
-from graphghha.bench.plots import COLOURS, finish
+from graphghha.bench.plots import finish
+from graphghha.bench.style import COLOURS
 
 Result = Mapping[str, Any]
 

@@ -5,18 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench import paper
+from graphghha.bench.style import COLOURS, save
 
 Rows = Sequence[Mapping[str, Any]]
-
-COLOURS = {
-    "vanilla_gat": "#c44e52",
-    "sparsified_gat": "#dd8452",
-    "quantized_gat": "#937860",
-    "graphghha": "#1f5fa8",
-    "graphghha_uncapped": "#64a0d8",
-    "pyg_gatconv": "#2f8f5b",
-    "gemm_floor": "#777777",
-}
 
 
 def latency_figure(result: Mapping[str, Any], path: Path) -> None:
@@ -73,14 +64,7 @@ def _title(result: Mapping[str, Any]) -> str:
 
 
 def finish(figure: Any, axes: Any, path: Path, *, legend: bool = True) -> None:
-    """The same look for all, and the same bytes for the same JSON."""
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
     axes.grid(which="both", alpha=0.2)
     if legend:
         axes.legend(fontsize=7, ncols=2)
-    figure.tight_layout()
-    with mpl.rc_context({"svg.hashsalt": "graphghha"}):
-        figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)

@@ -10,6 +10,7 @@ from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
+from graphghha.cli.score import score
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
@@ -34,5 +35,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, demo, doctor, evaluate, graph, simulate, testbed, train):
+for command in (bench, cases, demo, doctor, evaluate, graph, score, simulate, testbed, train):
     main.add_command(command)

@@ -14,7 +14,7 @@ from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
 from graphghha.models.calibration import Calibration
-from graphghha.windows.features import Featurizer
+from graphghha.windows.features import Featurizer, Windows
 
 BATCH_WINDOWS = 64
 KNOWN_ANSWER_TOLERANCE = {"fp32": 1e-3, "fp16": 2e-2, "bf16": 5e-2}
@@ -51,7 +51,10 @@ class Scorer:
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
         """Readings [r p] in SI, their freshness, and which rows to score."""
-        windows = self.featurizer.push(values, fresh, wanted)
+        return self.score(self.featurizer.push(values, fresh, wanted))
+
+    def score(self, windows: Windows) -> Scored:
+        """Score windows that its featurizer made: whoever needs the features too makes them once."""
         raw = [
             self.engine.score(windows.features[at : at + BATCH_WINDOWS], windows.known[at : at + BATCH_WINDOWS])
             for at in range(0, len(windows.rows), BATCH_WINDOWS)

@@ -16,10 +16,11 @@ from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.evaluation.budget import Threshold, threshold_for_budget
 from graphghha.evaluation.card import judged
 from graphghha.evaluation.metrics import counted
-from graphghha.evaluation.recording import STEP_S, Recording, record
+from graphghha.evaluation.recording import STEP_S, Footage, Recording, record_footage
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
 from graphghha.models import Model
 from graphghha.models.calibration import Calibration, fit_calibration
+from graphghha.training.lookalikes import Teacher
 from graphghha.training.recipe import ROWS_PER_DAY, VALIDATION, Recipe, Trained
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.features import FEATURE_NAMES
@@ -73,8 +74,10 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
 
 
 def _record(trained: Trained, model: Model, run: Run, config: FinishConfig) -> Recording:
+    """With look-alikes under the name they are taught under: calibration must ask for what training asked for."""
     graph = model.template.replicate(run.zones)
-    return record(trained.plant, run, Scorer(model, graph, **dict(config.engine)))
+    footage = Footage(run, lambda: map(Teacher(trained.plant, run), run.simulate(trained.plant)))
+    return record_footage(trained.plant, footage, Scorer(model, graph, **dict(config.engine)))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:

@@ -36,18 +36,18 @@ class Recipe:
     zones: int = 12
     normal_runs: int = 10  # many short runs instead of few long ones: every building has other zones
     normal_days: int = 33
-    attacked_runs: int = 24
+    attacked_runs: int = 36
     attacked_days: int = 33
     validation_runs: int = 4
     validation_days: int = 16
     stride_min: int = 20
     extra_at_onset: int = 4
     keep_zones: int = 6  # of every window
-    expectation_rows_per_day: int = 20
+    expectation_rows_per_day: int = 40
     schedule: Schedule = Schedule(mean_gap_days=2.0)
     fit: FitConfig = FitConfig()
     adu: dict[str, Any] = field(default_factory=dict)  # settings of the ADU
-    workers: int = 2
+    workers: int = 2  # processes that simulate
 
     def run_seed(self, purpose: int, number: int) -> int:
         return 1_000_000 * self.seed + 10_000 * purpose + number
