@@ -83,3 +83,11 @@ def test_benchmarks_print_json_last_and_a_page_is_made_of_it(run, tmp_path, argu
 
 def test_bad_sizes_are_refused(run):
     assert run("bench", "latency", "--sizes", "32,x").exit_code == 2
+
+
+def test_export_asks_for_one_target(run, tmp_path):
+    assert "either --out FILE.onnx or --for-engine" in run("export").stderr
+    assert "either --out FILE.onnx or --for-engine" in run("export", "--for-engine", "--out", "x.onnx").stderr
+    assert "name one" in run("export", "--for-engine").stderr
+    result = run("export", tmp_path, "--out", tmp_path / "x.onnx")
+    assert result.exit_code == 5 and "no model here" in result.stderr

@@ -29,14 +29,21 @@ class Neighbors:
     def num_nodes(self) -> int:
         return self.nbr.shape[0]
 
-    @cached_property
+    @property
     def adj(self) -> Bool[Tensor, "s s"]:
         """`adj[i, j]`: i attends to j. Quadratic; only the dense rivals ask for it."""
+        # a compiler cannot trace the lock of a cached property
+        return self._dense() if torch.compiler.is_compiling() else self._kept_adj
+
+    @cached_property
+    def _kept_adj(self) -> Bool[Tensor, "s s"]:
         with torch.inference_mode(False):  # it outlives the call, and training may come after
-            adj = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.bool, device=self.nbr.device)
-            rows = torch.arange(self.num_nodes, device=self.nbr.device)[:, None].expand_as(self.nbr)
-            adj[rows[self.nbr_mask], self.nbr[self.nbr_mask]] = True
-        return adj
+            return self._dense()
+
+    def _dense(self) -> Bool[Tensor, "s s"]:
+        counts = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.uint8, device=self.nbr.device)
+        # added, not written: padding names a node that may also be a true neighbour
+        return counts.scatter_add(1, self.nbr, self.nbr_mask.to(torch.uint8)).bool()
 
     def gather(self, X: Float[Tensor, "*b s p w"]) -> Float[Tensor, "*b s d p w"]:
         """What each node's neighbours hold. index_select, whose gradient is far cheaper than that of X[nbr]."""
