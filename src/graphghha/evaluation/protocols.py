@@ -12,7 +12,7 @@ from graphghha.errors import ConfigError
 from graphghha.evaluation.card import judged, report_card
 from graphghha.evaluation.events import event_scores_by
 from graphghha.evaluation.plain import without_nan
-from graphghha.evaluation.recording import Recording, record
+from graphghha.evaluation.recording import record
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
 from graphghha.models import Model, load_model
 from graphghha.plants import load_plant
@@ -46,21 +46,10 @@ def deploy(
     """The card of a model on unseen buildings, with its families beside it; fails when the data is not unseen."""
     model = load_model(directory)
     plant = load_plant(model.plant)
-    warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
-    cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
-    recordings: list[Recording] = []
-    for number in range(config.runs):
-        start = FIRST_DAY + timedelta(days=(20 + number * 365 // config.runs) % 365)
-        plain = Run(
-            seed=SEED_BASE + 1000 * config.seed + number,
-            start=start,
-            days=config.days + warm_days,
-            zones=config.zones,
-        )
-        _refuse_leaks(model, plain)
-        run = attacked_run(plain, cases, config.schedule)
-        graph = plant.template.replicate(config.zones)
-        recordings.append(record(plant, run, Scorer(model, graph, **engine), on_day=on_day))
+    graph = plant.template.replicate(config.zones)
+    recordings = [
+        record(plant, run, Scorer(model, graph, **engine), on_day=on_day) for run in deploy_runs(model, config)
+    ]
     rule, group = AlarmRule(**model.thresholds["rule"]), GroupRule(**model.thresholds["group"])
     card = report_card(recordings, rule, group)
     judgements = [judged(recording, rule, group) for recording in recordings]
@@ -75,6 +64,24 @@ def deploy(
     }
     answer: dict[str, Any] = without_nan(found)
     return answer
+
+
+def deploy_runs(model: Model, config: DeployConfig) -> list[Run]:
+    """The attacked buildings of the protocol, spread over the year; LeakError when the model has seen one."""
+    warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
+    cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
+    plain = [
+        Run(
+            seed=SEED_BASE + 1000 * config.seed + number,
+            start=FIRST_DAY + timedelta(days=(20 + number * 365 // config.runs) % 365),
+            days=config.days + warm_days,
+            zones=config.zones,
+        )
+        for number in range(config.runs)
+    ]
+    for run in plain:
+        _refuse_leaks(model, run)
+    return [attacked_run(run, cases, config.schedule) for run in plain]
 
 
 def _refuse_leaks(model: Model, run: Run) -> None:
