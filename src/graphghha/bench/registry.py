@@ -82,13 +82,13 @@ def _precision(scope: Scope) -> Result:
 
 
 def _threads(scope: Scope) -> Result:
-    template = load_plant("fcu").template
-    return threads.run(template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    sizes, template = (256,) if scope.quick else threads.SIZES, load_plant("fcu").template
+    return threads.run(sizes, template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
 
 
 def _stream(scope: Scope) -> Result:
-    template = load_plant("fcu").template
-    return stream.run(template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    sizes, template = (32, 384) if scope.quick else stream.SIZES, load_plant("fcu").template
+    return stream.run(sizes, template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
 
 
 def _events(scope: Scope) -> Result:
