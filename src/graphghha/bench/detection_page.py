@@ -8,9 +8,8 @@ from graphghha.bench import paper
 from graphghha.bench.detection_plots import families_figure, heads_figure, sizes_figure, tradeoff_figure
 
 Result = Mapping[str, Any]
+STUDIES = ("detection", "scenarios", "heads", "ablation")
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha")
-# the paper's names of families against the catalogue's
-PRINTED = {"airflow_obstruction": "airflow"}
 
 
 def detection_page(results: Mapping[str, Result], directory: Path) -> Path:
@@ -97,7 +96,7 @@ def _table_iii(result: Result, directory: Path) -> list[str]:
         "|---|---|---|",
     ]
     for family, found in row["families"].items():
-        printed = paper.TABLE_III_F1_PERCENT.get(PRINTED.get(family, family))
+        printed = paper.printed_family(family)
         lines.append(f"| {family} | {100 * found['f1']:.1f} % | {f'{printed:.1f} %' if printed else ''} |")
     lines += ["", "![F1 by family](families.svg)", "", "<details><summary>Every case</summary>", ""]
     lines += ["| case | F1 |", "|---|---|"]

@@ -51,6 +51,30 @@ def degree_figure(result: Mapping[str, Any], path: Path) -> None:
     finish(figure, axes, path)
 
 
+def precision_figure(result: Mapping[str, Any], path: Path) -> None:
+    """F1 and latency relative to fp32, by dtype, ours beside Table IV."""
+    import matplotlib.pyplot as plt
+
+    rows = result["rows"]
+    printed = [paper.TABLE_IV[row["dtype"]] for row in rows]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.5))
+    for axes, ours, theirs, label in (
+        (left, [row["f1"] for row in rows], [line[2] for line in printed], "F1"),
+        (
+            right,
+            [row["ms"] / rows[0]["ms"] for row in rows],
+            [line[3] / printed[0][3] for line in printed],
+            "latency, fp32 = 1",
+        ),
+    ):
+        places = range(len(rows))
+        axes.bar([place - 0.2 for place in places], ours, 0.4, color=COLOURS["graphghha"], label="ours")
+        axes.bar([place + 0.2 for place in places], theirs, 0.4, color=COLOURS["gemm_floor"], label="paper (A100)")
+        axes.set(xticks=list(places), xticklabels=[row["dtype"] for row in rows], ylabel=label, ylim=(0, 1.1))
+    left.set_title(_title(result), fontsize=8)
+    _finish(figure, right, path)
+
+
 def _grouped(rows: Rows, keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:

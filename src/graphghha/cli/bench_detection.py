@@ -67,10 +67,8 @@ def _bench(work: Path, quick: bool, threads: int, as_json: bool) -> Iterator["Pa
         yield PaperBench(work / ("quick" if quick else "full"), effort, say=say, on_step=on_step)
 
 
-def _finish(result: dict[str, Any], out: Path | None) -> None:
-    from graphghha.bench.harness import machine_info
-
-    text = json.dumps(result | {"machine": machine_info()})
+def _print(result: dict[str, Any], out: Path | None) -> None:
+    text = json.dumps(result)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n", encoding="utf-8")
@@ -87,12 +85,10 @@ def detection(
     sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table II: the four methods at every size, under the paper's protocol."""
-    from graphghha.bench.detection import detection as measure
-    from graphghha.bench.variants import METHODS
+    from graphghha.bench.studies import table_ii
 
     with _bench(work, quick, threads, as_json) as bench:
-        found = measure(bench, METHODS, sizes[:4] if quick else sizes, _seeds(seed, seeds, quick))
-    _finish({"bench": "detection", **found}, out)
+        _print(table_ii(bench, sizes, _seeds(seed, seeds, quick)), out)
 
 
 @click.command()
@@ -101,12 +97,10 @@ def scenarios(
     sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table III: GraphGHHA by family of attacks, every case in an appendix."""
-    from graphghha.bench.detection import detection as measure
-    from graphghha.bench.variants import GRAPHGHHA
+    from graphghha.bench.studies import table_iii
 
     with _bench(work, quick, threads, as_json) as bench:
-        found = measure(bench, [GRAPHGHHA], [256] if quick else sizes, _seeds(seed, seeds, quick))
-    _finish({"bench": "scenarios", **found}, out)
+        _print(table_iii(bench, sizes, _seeds(seed, seeds, quick)), out)
 
 
 @click.command()
@@ -115,14 +109,10 @@ def heads(
     sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """The figure on head count: F1 and latency for 2, 4, 8 and 16 heads."""
-    from graphghha.bench.detection import detection as measure
-    from graphghha.bench.heads import heads_latency
-    from graphghha.bench.variants import HEADS
+    from graphghha.bench.studies import head_counts
 
     with _bench(work, quick, threads, as_json) as bench:
-        found = measure(bench, HEADS, [256] if quick else sizes, _seeds(seed, seeds, quick))
-        latency = heads_latency([variant.adu["heads"] for variant in HEADS], bench.plant.template, quick=quick)
-    _finish({"bench": "heads", **found, "latency": latency}, out)
+        _print(head_counts(bench, sizes, _seeds(seed, seeds, quick)), out)
 
 
 @click.command()
@@ -131,19 +121,11 @@ def ablation(
     sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """What each part of the layer is worth; and recall against an attacker who knows the network."""
-    from graphghha.bench.attacker import DEFAULT_ATTACKER, QUICK_ATTACKER, robustness
-    from graphghha.bench.detection import detection as measure
-    from graphghha.bench.variants import ABLATIONS
-    from graphghha.models import load_model
+    from graphghha.bench.studies import ablations
     from graphghha.models.shipped import shipped_model
 
     with _bench(work, quick, threads, as_json) as bench:
-        variants = ABLATIONS[:4] if quick else ABLATIONS
-        found = measure(bench, variants, [32, 256] if quick else sizes, _seeds(seed, seeds, quick))
-        model = load_model(shipped_model(bench.plant.name))
-        attacker = QUICK_ATTACKER if quick else DEFAULT_ATTACKER
-        evaded = robustness(bench.plant, model, seed=seed, config=attacker, say=bench.say)
-    _finish({"bench": "ablation", **found, "attacker": evaded}, out)
+        _print(ablations(bench, sizes, _seeds(seed, seeds, quick), shipped_model(bench.plant.name)), out)
 
 
 COMMANDS = (detection, scenarios, heads, ablation)

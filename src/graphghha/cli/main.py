@@ -8,6 +8,7 @@ from graphghha.cli.cases import cases
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
+from graphghha.cli.export import export
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
 from graphghha.cli.score import score
@@ -35,5 +36,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, demo, doctor, evaluate, graph, score, simulate, testbed, train):
+for command in (bench, cases, demo, doctor, evaluate, export, graph, score, simulate, testbed, train):
     main.add_command(command)

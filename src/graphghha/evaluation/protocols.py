@@ -81,10 +81,13 @@ class Trial:
 
 def deploy_trial(directory: Path, config: DeployConfig) -> Trial:
     """Unseen buildings; fails when they are not unseen."""
-    model = load_model(directory)
+    return deploy_trial_of(load_model(directory), config)
+
+
+def deploy_trial_of(model: Model, config: DeployConfig) -> Trial:
     plant = load_plant(model.plant)
     if "cases_seen" not in model.provenance:
-        raise CheckpointError(f"{directory}: its provenance does not say which cases it was trained on")
+        raise CheckpointError("the model's provenance does not say which cases it was trained on")
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     seen = tuple(_deploy_run(config, plant, cases, n, config.runs, n) for n in range(config.runs))
     strange = model.provenance["unseen_cases"]

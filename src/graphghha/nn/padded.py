@@ -38,9 +38,14 @@ class Neighbors:
     def num_nodes(self) -> int:
         return self.nbr.shape[0]
 
-    @cached_property
+    @property
     def adj(self) -> Bool[Tensor, "s s"]:
         """`adj[i, j]`: i attends to j. Quadratic; only the dense rivals ask for it."""
+        # a compiler cannot trace the lock of a cached property
+        return _dense(self.nbr, self.nbr_mask) if torch.compiler.is_compiling() else self._kept_adj
+
+    @cached_property
+    def _kept_adj(self) -> Bool[Tensor, "s s"]:
         with torch.inference_mode(False):  # it outlives the call, and training may come after
             return _dense(self.nbr, self.nbr_mask)
 
@@ -57,10 +62,9 @@ class Neighbors:
 
 
 def _dense(nbr: Int[Tensor, "s d"], nbr_mask: Bool[Tensor, "s d"]) -> Bool[Tensor, "s s"]:
-    adj = torch.zeros(len(nbr), len(nbr), dtype=torch.bool, device=nbr.device)
-    rows = torch.arange(len(nbr), device=nbr.device)[:, None].expand_as(nbr)
-    adj[rows[nbr_mask], nbr[nbr_mask]] = True
-    return adj
+    counts = torch.zeros(len(nbr), len(nbr), dtype=torch.uint8, device=nbr.device)
+    # added, not written: padding names a node that may also be a true neighbour
+    return counts.scatter_add(1, nbr, nbr_mask.to(torch.uint8)).bool()
 
 
 def _repeated_block(nbr: Int[Tensor, "s d"], nbr_mask: Bool[Tensor, "s d"], size: int) -> Bool[Tensor, "n n"] | None:
