@@ -31,10 +31,11 @@ class AttackerConfig:
     step_size: float = 0.3  # in the network's features, whose range is about +-4.6
     restarts: int = 2
     zones: int = 400  # attacked zone-windows to try
+    days: int = 10  # of each season's building they are drawn from
 
 
 DEFAULT_ATTACKER = AttackerConfig()
-QUICK_ATTACKER = AttackerConfig(steps=10, restarts=1, zones=60)
+QUICK_ATTACKER = AttackerConfig(steps=10, restarts=1, zones=60, days=5)
 
 
 class Defender:
@@ -76,23 +77,23 @@ def evade(defender: Defender, features: Tensor, held: Tensor, config: AttackerCo
     return best
 
 
-def attacked_zones(plant: Plant, model: Model, seed: int, count: int) -> tuple[Tensor, Tensor]:
+def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig) -> tuple[Tensor, Tensor]:
     """Features [b n f] of clearly attacked zones in unseen buildings, and which nodes are attacked [b n]."""
     features, held = [], []
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
-    for run in _runs(seed, cases):
+    for run in _runs(seed, cases, config.days):
         found = labelled_windows(plant, run, model.scaler, model.expectation, model.norm, stride_min=120)
         attacked = (found.labels > 0) & (found.worth == CLEAR)
         zones = attacked.any(axis=2)
         features.append(found.features[zones].astype(np.float32))
         held.append(attacked[zones])
-    chosen = np.random.default_rng(seed).permutation(sum(map(len, held)))[:count]
+    chosen = np.random.default_rng(seed).permutation(sum(map(len, held)))[: config.zones]
     return torch.as_tensor(np.concatenate(features)[chosen]), torch.as_tensor(np.concatenate(held)[chosen])
 
 
-def _runs(seed: int, cases: Sequence[str]) -> list[Run]:
+def _runs(seed: int, cases: Sequence[str], days: int) -> list[Run]:
     starts = (datetime(2018, 1, 20), datetime(2018, 4, 20), datetime(2018, 7, 20), datetime(2018, 10, 20))
-    plain = [Run(seed=950_000_000 + 10 * seed + n, start=at, days=10, zones=12) for n, at in enumerate(starts)]
+    plain = [Run(seed=950_000_000 + 10 * seed + n, start=at, days=days, zones=12) for n, at in enumerate(starts)]
     return [attacked_run(run, cases, Schedule(mean_gap_days=2.0)) for run in plain]
 
 
@@ -108,7 +109,7 @@ def robustness(
     defender, raise_at = Defender(model), float(model.thresholds["rule"]["raise_at"])
     threshold = float(np.log(raise_at / (1 - raise_at)))
     say("attacker: windows of attacked zones")
-    features, held = attacked_zones(plant, model, seed, config.zones)
+    features, held = attacked_zones(plant, model, seed, config)
     say(f"attacker: {len(features)} zones, {config.restarts} x {config.steps} steps")
     after = evade(defender, features, held, config, seed)
 

@@ -60,14 +60,16 @@ class PaperBench:
         effort: DetectionEffort,
         *,
         plant: str = "fcu",
+        cases: Sequence[str] | None = None,
+        front: FrontEnd | None = None,
         say: Callable[[str], None] = lambda text: None,
         on_step: Callable[[str, Progress], None] = lambda name, progress: None,
     ) -> None:
         self.work, self.effort, self.say, self._on_step = work, effort, say, on_step
         self.plant: Plant = load_plant(plant)
-        self.cases = tuple(self.plant.cases)[:PUBLIC_CASES]
+        self.cases = tuple(cases or tuple(self.plant.cases)[:PUBLIC_CASES])
         work.mkdir(parents=True, exist_ok=True)
-        self._front: FrontEnd | None = None
+        self._front = front  # fitted on normal years of the unit where none is given
         self._training: list[Year] | None = None
 
     @property

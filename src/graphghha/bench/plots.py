@@ -72,7 +72,7 @@ def precision_figure(result: Mapping[str, Any], path: Path) -> None:
         axes.bar([place + 0.2 for place in places], theirs, 0.4, color=COLOURS["gemm_floor"], label="paper (A100)")
         axes.set(xticks=list(places), xticklabels=[row["dtype"] for row in rows], ylabel=label, ylim=(0, 1.1))
     left.set_title(_title(result), fontsize=8)
-    _finish(figure, right, path)
+    finish(figure, right, path)
 
 
 def _grouped(rows: Rows, keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
