@@ -69,7 +69,8 @@ def test_every_baseline_answers_in_probabilities(name, data):
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_silent_plant_breaks_no_baseline(name, data):
     silent = view(
-        np.zeros((VIEW_MIN, ZONES, NODES, FEATURES), np.float32), np.full((HISTORY_MIN + VIEW_MIN, ZONES, SIGNALS), np.nan)
+        np.zeros((VIEW_MIN, ZONES, NODES, FEATURES), np.float32),
+        np.full((HISTORY_MIN + VIEW_MIN, ZONES, SIGNALS), np.nan),
     )
     dark = View(silent.readings, silent.features, np.zeros_like(silent.known))
     assert np.isfinite(fit_of(name)(PLANT, data).score(dark)).all()
