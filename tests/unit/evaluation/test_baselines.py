@@ -1,4 +1,4 @@
-"""Baselines speak one protocol: fitted on the same data, asked about the same view, answering in class probabilities."""
+"""Baselines speak one protocol: fitted on the same data, asked about the same view, answering in probabilities."""
 
 import numpy as np
 import pytest

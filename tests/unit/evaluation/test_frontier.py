@@ -4,8 +4,8 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-
 from evaluation_builders import DAY, building
+
 from graphghha.alarms import AlarmRule, GroupRule, Proximity
 from graphghha.evaluation.breakdown import by_attack, minutes_to_detect, of_cases, off_by
 from graphghha.evaluation.card import card_of, examine
