@@ -43,6 +43,7 @@ class Footage:
 
     run: Run
     days: Callable[[], Iterator[LabelledDay]]
+    identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ def simulated(plant: Plant, run: Run) -> Footage:
     """A run of the plant's testbed."""
     testbed = load_testbed(plant.name)
     return Footage(
-        run, lambda: testbed.run(zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases)
+        run,
+        lambda: testbed.run(zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases),
+        f"{plant.name} {run!r}",
     )
 
 
