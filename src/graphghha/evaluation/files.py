@@ -3,6 +3,7 @@
 m minutes, Z zones, n nodes of the template.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -73,7 +74,12 @@ def footage(path: Path, plant: Plant) -> Footage:
         zones=len(meta.zones),
         cases=labels.cases,
     )
-    return Footage(run, lambda: _days(rows, labels, plant.template.num_nodes))
+    return Footage(run, lambda: _days(rows, labels, plant.template.num_nodes), f"{_digest(path)} {run!r}")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledDay]:

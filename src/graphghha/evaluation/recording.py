@@ -43,6 +43,7 @@ class Footage:
 
     run: Run
     days: Callable[[], Iterator[LabelledDay]]
+    identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Recording:
 
 def simulated(plant: Plant, run: Run) -> Footage:
     """A run of the plant's testbed."""
-    return Footage(run, lambda: run.simulate(plant))
+    return Footage(run, lambda: run.simulate(plant), f"{plant.name} {run!r}")
 
 
 def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], None] = lambda: None) -> Recording:

@@ -6,6 +6,7 @@ test. What takes long is kept in a work directory: training windows, thresholds 
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
+from graphghha import __version__
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.evaluation.baselines import BASELINES, Baseline, TrainingData, fit_of
 from graphghha.evaluation.baselines.base import MEAN_MIN
@@ -54,10 +56,6 @@ class RivalConfig:
     validation_days: int = 9
     schedule: Schedule = Schedule()
 
-    @property
-    def judged_days(self) -> int:
-        return self.validation_runs * (self.validation_days - WARM_DAYS)
-
 
 class Rivals:
     """The baselines beside one model. Nothing is computed before it is needed, and nothing twice."""
@@ -74,10 +72,8 @@ class Rivals:
         self.model, self.plant, self._say, self._on_day = model, load_plant(model.plant), say, on_day
         self.budget_per_day = float(model.thresholds["budget_per_day"])
         # an alert budget needs days enough to tell it from none
-        runs = max(
-            config.validation_runs, -(-int(np.ceil(1 / self.budget_per_day)) // (config.validation_days - WARM_DAYS))
-        )
-        self.config = replace(config, validation_runs=runs)
+        least = math.ceil(1 / self.budget_per_day / (config.validation_days - WARM_DAYS))
+        self.config = replace(config, validation_runs=max(config.validation_runs, least))
         self._seeds = Recipe(seed=int(model.provenance.get("recipe", {}).get("seed", 0)))
         self.work = work / self._key()
         self.work.mkdir(parents=True, exist_ok=True)
@@ -118,7 +114,7 @@ class Rivals:
 
     def watch(self, film: Footage, like: Recording) -> dict[str, Recording]:
         """Every baseline on a run that the model has watched already; its truth is taken from there."""
-        key = hashlib.sha256(repr((film.run, film.run.source)).encode()).hexdigest()[:16]
+        key = hashlib.sha256(film.identity.encode()).hexdigest()[:16]
         files = {name: self.work / f"{key}-{name}.npy" for name in self.config.names}
         if not all(file.exists() for file in files.values()):
             record_panel(
@@ -205,7 +201,7 @@ class Rivals:
     def _key(self) -> str:
         """Of everything that decides what a baseline learns and sees."""
         model = self.model
-        digest = hashlib.sha256(repr((asdict(self.config), self.budget_per_day, self._seeds.seed)).encode())
+        digest = hashlib.sha256(repr((__version__, asdict(self.config), self._seeds.seed)).encode())
         parts = (model.scaler.to_dict(), model.norm.to_dict(), dict(model.thresholds), dict(model.provenance))
         digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
         for _, array in sorted(model.expectation.weights.items()):

@@ -76,8 +76,9 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
 def _record(trained: Trained, model: Model, run: Run, config: FinishConfig) -> Recording:
     """With look-alikes under the name they are taught under: calibration must ask for what training asked for."""
     graph = model.template.replicate(run.zones)
-    footage = Footage(run, lambda: map(Teacher(trained.plant, run), run.simulate(trained.plant)))
-    return record_footage(trained.plant, footage, Scorer(model, graph, **dict(config.engine)))
+    plant = trained.plant
+    footage = Footage(run, lambda: map(Teacher(plant, run), run.simulate(plant)), f"{plant.name} {run!r}, as taught")
+    return record_footage(plant, footage, Scorer(model, graph, **dict(config.engine)))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:

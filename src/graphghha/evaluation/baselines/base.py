@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph
 from graphghha.plants import Plant
-from graphghha.plants.rules import HISTORY_MIN
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.expectation import signal_nodes
 
@@ -79,12 +78,3 @@ def suspicion(ratio: Floats) -> Floats:
     fourth = np.square(np.square(np.clip(ratio, 0.0, 30.0)))
     grown: Floats = fourth / (1.0 + fourth)
     return grown
-
-
-def trailing_mean(readings: Floats, minutes: int) -> Floats:
-    """[h + w ..] to [w ..]: means of the last minutes, unknown ones left out; NaN when all are."""
-    windows = np.lib.stride_tricks.sliding_window_view(readings, minutes, axis=0)[HISTORY_MIN + 1 - minutes :]
-    known = np.isfinite(windows)
-    count = known.sum(axis=-1)
-    total = np.where(known, windows, 0.0).sum(axis=-1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
