@@ -85,6 +85,18 @@ def _detection(result: Result) -> list[str]:
     return table(("nodes", "method", "protocol", "paper: p", "r", "F1", "ours: p", "r", "F1"), rows)
 
 
+def _degree(result: Result) -> list[str]:
+    ms = {(row["neighbors"], row["method"]): row["ms"] for row in result["rows"]}
+    methods = list(dict.fromkeys(method for _, method in ms))
+    return table(
+        ("neighbours of a node", *(f"{method}, ms" for method in methods)),
+        [
+            (degree, *(number(ms.get((degree, method)), ".4g") for method in methods))
+            for degree in dict.fromkeys(degree for degree, _ in ms)
+        ],
+    )
+
+
 def _events(result: Result) -> list[str]:
     rows = [row for row in result["rows"] if row["stream"] == "normal operation"]
     return table(
@@ -106,5 +118,6 @@ _SECTIONS: Mapping[str, Callable[[Result], list[str]]] = {
     "latency": _latency,
     "precision": _precision,
     "detection": _detection,
+    "degree": _degree,
     "events": _events,
 }
