@@ -104,6 +104,18 @@ def _studied(result: Result) -> list[str]:
     )
 
 
+def _degree(result: Result) -> list[str]:
+    ms = {(row["neighbors"], row["method"]): row["ms"] for row in result["rows"]}
+    methods = list(dict.fromkeys(method for _, method in ms))
+    return table(
+        ("neighbours of a node", *(f"{method}, ms" for method in methods)),
+        [
+            (degree, *(number(ms.get((degree, method)), ".4g") for method in methods))
+            for degree in dict.fromkeys(degree for degree, _ in ms)
+        ],
+    )
+
+
 def _events(result: Result) -> list[str]:
     rows = [row for row in result["rows"] if row["stream"] == "normal operation"]
     return table(
@@ -128,5 +140,6 @@ _SECTIONS: Mapping[str, Callable[[Result], list[str]]] = {
     "scenarios": _scenarios,
     "heads": _studied,
     "ablation": _studied,
+    "degree": _degree,
     "events": _events,
 }

@@ -17,7 +17,7 @@ def latency_page(results: Sequence[Result], directory: Path) -> Path:
     by_bench: dict[str, list[Result]] = {}
     for result in results:
         by_bench.setdefault(result["bench"], []).append(result)
-    latencies = by_bench.get("latency", [])
+    latencies = sorted(by_bench.get("latency", []), key=lambda result: result["config"]["batch"])
     parts = ["# Latency: Table I and its figure", "", _INTRO]
     if latencies:
         parts += ["", machine_line(latencies[0])]

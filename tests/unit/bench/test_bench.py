@@ -82,6 +82,15 @@ def test_the_page_holds_every_section_of_what_was_measured(measured, tmp_path):
     assert "| dense vanilla GAT / GraphGHHA, fp32 | 32 |" in page and "Crossover with GATConv" in page
 
 
+def test_the_figure_is_of_single_windows_whatever_the_order_of_results(measured, tmp_path):
+    batched = {**measured, "config": {**measured["config"], "batch": 64}}
+    for folder, results in (("a", [batched, measured]), ("b", [measured, batched])):
+        latency_page(results, tmp_path / folder)
+    for name in ("latency.md", "latency.svg"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert "batch 1" in (tmp_path / "a" / "latency.svg").read_text()
+
+
 def test_the_same_json_gives_the_same_page_and_figures(measured, tmp_path):
     for folder in ("a", "b"):
         latency_page([measured], tmp_path / folder)
