@@ -48,8 +48,8 @@ class MqttSource:
         self._queue: deque[_Message] = deque()
         self._queued_bytes = 0
         self._changed = threading.Condition()  # guards everything below and the queue
-        self._connection = 0  # grows with every connection; acknowledgements belong to one
-        self._is_connected = False
+        self._connection = 0  # changes with every connection made or lost; acknowledgements belong to one
+        self._is_connected = False  # and subscribed
         self._is_closed = False
         self._detail = f"connecting to {config.address}"
         self._since_ms = self._heard_ms = _now_ms()
@@ -105,7 +105,7 @@ class MqttSource:
         assert isinstance(batch.receipt, _Receipt), "a batch of another source"
         with self._changed:
             for connection, mid, qos in batch.receipt.messages:
-                if self._is_connected and connection == self._connection:
+                if connection == self._connection:
                     self._client.ack(mid, qos)
 
     def close(self) -> None:
@@ -126,9 +126,8 @@ class MqttSource:
             if self._was_connected:
                 self._gaps.append(Gap(self._heard_ms, now_ms, is_kept=bool(flags.session_present)))
             self._connection += 1
-            self._is_connected = self._was_connected = True
-            self._since_ms = self._heard_ms = now_ms
-            self._detail = f"connected to {self.config.address}"
+            self._was_connected = True
+            self._heard_ms = now_ms
         client.subscribe(subscriptions(self.config))
 
     def _on_connect_fail(self, client: Any, userdata: Any) -> None:
@@ -138,20 +137,21 @@ class MqttSource:
 
     def _on_disconnect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
         with self._changed:
+            self._connection += 1
             if self._is_connected:
                 self._since_ms = _now_ms()
                 self._detail = f"lost {self.config.address}: {reason}; trying again"
             self._is_connected = False
 
     def _on_subscribe(self, client: Any, userdata: Any, mid: int, reasons: list[Any], properties: Any) -> None:
-        refused = [
-            f"{topic}: {reason}"
-            for topic, reason in zip(self.config.filters, reasons, strict=False)
-            if reason.is_failure
-        ]
-        if refused:
-            with self._changed:
-                self._detail = f"{self.config.address} refuses to send {', '.join(refused)}"
+        answers = zip(self.config.filters, reasons, strict=False)
+        refused = [f"{topic}: {reason}" for topic, reason in answers if reason.is_failure]
+        with self._changed:
+            self._is_connected = len(refused) < len(reasons)
+            self._since_ms = _now_ms()
+            self._detail = f"connected to {self.config.address}"
+            if refused:
+                self._detail += f", which refuses to send {', '.join(refused)}"
 
     def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
         rejection: Rejection | None = None
