@@ -24,6 +24,8 @@ def decode(payload: bytes, intake: Intake, received_ms: int, name: str = "") -> 
         intake.reject(Rejection.MALFORMED)
         return
     messages = message if isinstance(message, list) else [message]
+    if not messages:
+        intake.reject(Rejection.MALFORMED)
     for each in messages:
         if isinstance(each, dict):
             _decode_object(each, intake, received_ms, name)
