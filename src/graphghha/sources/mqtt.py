@@ -18,6 +18,7 @@ from graphghha.sources.mqtt_client import MqttConfig, connect_properties, make_c
 
 GAPS_REMEMBERED = 100
 MESSAGES_PER_BATCH = 4_000
+LINGER_S = 0.005  # after the first message: a batch of many costs hardly more than a batch of one
 _QUEUE_OVERHEAD = 500  # bytes of a queued message beside its payload
 
 
@@ -89,6 +90,8 @@ class MqttSource:
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._is_closed, timeout_s) or not self._queue:
                 return None
+        time.sleep(LINGER_S)
+        with self._changed:
             messages = [self._queue.popleft() for _ in range(min(len(self._queue), MESSAGES_PER_BATCH))]
             self._queued_bytes -= sum(message.weight for message in messages)
             self._changed.notify_all()
@@ -171,7 +174,8 @@ class MqttSource:
             queued = _Message(self._connection, message.mid, message.qos, topic, payload, self._heard_ms, rejection)
             self._queue.append(queued)
             self._queued_bytes += queued.weight
-            self._changed.notify_all()
+            if len(self._queue) == 1:
+                self._changed.notify_all()
 
 
 def _now_ms() -> int:
