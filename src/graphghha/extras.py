@@ -19,6 +19,7 @@ _PARTS = (
     ("onnxruntime", "edge", "scoring without torch"),
     ("matplotlib", "bench", "pictures and report plots"),
     ("scikit-learn", "bench", "baselines"),
+    ("paho-mqtt", "mqtt", "readings from an MQTT broker"),
     ("torch_geometric", "pyg", "the sparse GATConv to compare with"),
 )
 

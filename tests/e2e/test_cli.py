@@ -72,7 +72,7 @@ def test_bench_memory_ends_in_one_json_object(run):
     [
         (["latency", "--sizes", "32", "--batch", "2"], "latency"),
         (["degree", "--nodes", "32"], "latency"),
-        (["stream", "--sizes", "32"], "latency"),
+        (["stream", "--sizes", "32", "--zones", "1"], "latency"),
         (["threads", "--sizes", "32"], "latency"),
         (["precision", "--nodes", "32"], "precision"),
         (["events", "--zones", "2", "--minutes", "3"], "events"),

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from graphghha.bench import degree, gate, latency, paper, stream, threads
+from graphghha.bench import degree, gate, latency, paper, stream, stream_sources, threads
 from graphghha.bench.graphs import ring, synthetic_template
 from graphghha.bench.harness import Effort, Timing, interleaved, peak_mb
 from graphghha.bench.latency_page import latency_page
@@ -69,13 +69,13 @@ def test_the_page_holds_every_section_of_what_was_measured(measured, tmp_path):
     results = [
         measured,
         degree.run((8, 24), nodes=64, effort=QUICK),
-        stream.run((32,), batches=(1, 3), effort=QUICK),
+        stream.run((32,), batches=(1, 3), effort=QUICK) | {"sources": stream_sources.measure(1, is_quick=True)},
         threads.run((64,), effort=QUICK),
     ]
     page = latency_page(json.loads(json.dumps(results)), tmp_path).read_text()
     for heading in (
         *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64"),
-        *("Throughput", "More threads", "Resident memory"),
+        *("Throughput of the engine", "Throughput of the sources, zones: 1", "More threads", "Resident memory"),
     ):
         assert heading in page
     assert (tmp_path / "latency.svg").stat().st_size > 0 and (tmp_path / "degree.svg").stat().st_size > 0
