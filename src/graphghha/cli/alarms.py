@@ -12,6 +12,13 @@ DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 SHOWN = 50
 
 
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "operator"
+
+
 @click.group()
 def alarms() -> None:
     """Incidents and alarms of a journal: list, show, acknowledge, shelve, dispose, export, figures."""
@@ -182,7 +189,9 @@ def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
 
 def _line(body: dict[str, Any]) -> str:
     if "node" in body:
-        return f"{body['node']}: version {body.get('version', 0)}, {body.get('suspension', 'none')} {body.get('reason', '')}"
+        return (
+            f"{body['node']}  v{body.get('version', 0)}  [{body.get('suspension', 'none')}]  {body.get('reason', '')}"
+        )
     closed = "closed, " if body["closed"] else ""
     return f"{body['id']}  v{body['version']}  [{closed}{body['state']}, {body['priority']}]  {body['text']}"
 
@@ -198,10 +207,3 @@ def _evidence(item: dict[str, Any]) -> str:
         case "edge":
             return f"{item['source']} and {item['target']} disagree ({item['relation']})"
     return ", ".join(f"{name} {value}" for name, value in item.items() if name != "kind")
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "operator"

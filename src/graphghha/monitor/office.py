@@ -4,9 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from graphghha import errors
 from graphghha.alarms import Command, Desk
-from graphghha.errors import GraphGHHAError, JournalError, NotFoundError
+from graphghha.errors import ConfigError, ConflictError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.journal import Entry, Journal, JournalBusyError, submit
 from graphghha.monitor.reader import Reader
 
@@ -64,9 +63,10 @@ def _ask(path: Path, reader: Reader, site: str, command: Command) -> None:
 def _refusal(answer: str) -> GraphGHHAError:
     """The error the monitor met, by its name."""
     name, _, message = answer.partition(": ")
-    kind = getattr(errors, name, GraphGHHAError)
-    refused: GraphGHHAError = kind(message)
-    return refused
+    known: dict[str, type[GraphGHHAError]] = {
+        kind.__name__: kind for kind in (ConfigError, ConflictError, NotFoundError)
+    }
+    return known.get(name, GraphGHHAError)(message)
 
 
 def _site_of(reader: Reader, target: str, site: str | None) -> str:
