@@ -41,6 +41,8 @@ FEATURE_NAMES = (
     *(f"abs_residual_{name}" for name in SIZES.feature_names),
 )
 HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
+# rows that rebuild a featurizer to the last bit: the oldest residual in a window looks back on rows of its own
+REBUILD_ROWS = HISTORY_ROWS + RECENT.history_rows
 CLIP = 100.0  # spreads; beyond it nothing is more suspicious
 FEATURE_RANGE = math.log1p(CLIP)  # every feature lies within +- this
 
