@@ -1,0 +1,76 @@
+"""A journal in memory, events, and names a hostile plant might choose."""
+
+import json
+import time
+from threading import Lock
+
+from graphghha.monitor.sinks import Event
+
+HOSTILE = {
+    "pipe": "valve|0|0|",
+    "equals": "valve=open cs2=T0000",
+    "backslash": "C:\\valve\\",
+    "newline": "valve\r\n<11>1 forged",
+    "long": "v" * 10_240,
+    "right-to-left": "צמ\u05dd\u202eevlav",
+    "formula": "=cmd|' /C calc'!A0",
+    "quote": 'a"] [b@1 c="',
+    "nul": "valve\x00\x1b[31m",
+    "wildcards": "a/+/#/$SYS",
+    "surrogate": "valve\ud800",
+}
+
+
+def incident(number, *, kind="incident.annunciated", site="north", root="FCU_CVLV", **more):
+    body = {
+        "id": f"inc-{number}",
+        "zone": "zone-07",
+        "root": root,
+        "class": "actuator",
+        "probability": 0.97,
+        "since": "2018-07-02T14:07:00Z",
+        "state": "unacknowledged",
+        "priority": "high",
+        "consistent_with": ["T1692.001", "T0836"],
+        "action": "Compare the valve's position with its command.\nThen call the control room.",
+        "version": 3,
+    }
+    return Event(number, site, 1_530_540_480_000 + number * 60_000, kind, {**body, **more})
+
+
+class MemoryLog:
+    """Keeps events as the journal does, retention included."""
+
+    def __init__(self, count=0):
+        self._lock, self._events, self._first = Lock(), [], 1
+        self.append(count)
+
+    def append(self, count=1):
+        with self._lock:
+            for _ in range(count):
+                self._events.append(incident(self._first + len(self._events)))
+
+    def drop(self, count):
+        with self._lock:
+            del self._events[:count]
+            self._first += count
+
+    def events_after(self, number, limit):
+        with self._lock:
+            begin = max(0, number + 1 - self._first)
+            return self._events[begin : begin + limit]
+
+    def first_event_number(self):
+        return self._first
+
+
+def until(is_true, what, seconds=10.0):
+    """Wait for another thread or process; fails when it never happens."""
+    end = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.01)
+
+
+def keys(lines):
+    return [json.loads(line)["key"] for line in lines]

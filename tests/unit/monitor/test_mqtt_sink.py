@@ -1,0 +1,156 @@
+"""MQTT out, against a real Mosquitto."""
+
+import itertools
+import json
+
+import paho.mqtt.client as paho
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paho.mqtt.client import topic_matches_sub
+from paho.mqtt.enums import CallbackAPIVersion
+from sink_builders import HOSTILE, MemoryLog, incident, until
+
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
+from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
+from graphghha.monitor.sinks.tls import Tls
+from graphghha.monitor.sinks.topics import level, overlap
+from receivers import Mosquitto, certificate
+
+# of "open sesame", by mosquitto_passwd
+HASH = (
+    "$7$101$zWqtd9jRPuLxYzym$Y/FcOKpE3F8w28u+sMH2trgDoO/CqrATGFyIYLr9SaGaDRzG0fFUGbP+CZW0dvrIV3lsDH4ygMmEVdsxlm8qAQ=="
+)
+QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
+
+
+class Listener:
+    """A subscriber to everything."""
+
+    def __init__(self, port, *, persistent=False):
+        self.messages = []
+        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id="listener", clean_session=not persistent)
+        self.client.on_message = lambda _client, _data, message: self.messages.append(message)
+        self._granted = []
+        self.client.on_subscribe = lambda *_: self._granted.append(True)
+        self.client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
+        self.client.connect("127.0.0.1", port)
+        self.client.loop_start()
+        until(lambda: self._granted, "subscription")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+@pytest.fixture
+def broker(tmp_path):
+    with Mosquitto(tmp_path, "allow_anonymous true") as running:
+        yield running
+
+
+def sink_to(port, **more):
+    return MqttSink("broker", MqttSinkConfig(host="localhost", port=port, timeout_s=3, **more))
+
+
+def test_each_event_arrives_under_the_prefix(broker):
+    with Listener(broker.port) as listener:
+        sink = sink_to(broker.port, prefix="alarms/north-tower")
+        sink.deliver([incident(n, root=name) for n, name in enumerate(HOSTILE.values(), 1)])
+        until(lambda: len(listener.messages) == len(HOSTILE), "all messages")
+        sink.close()
+    assert {message.topic for message in listener.messages} == {"alarms/north-tower/north/event/incident/annunciated"}
+    assert [json.loads(message.payload)["body"]["root"] for message in listener.messages] == list(HOSTILE.values())
+
+
+def test_an_open_incident_is_retained_until_it_closes(broker):
+    sink = sink_to(broker.port, retain_open=True)
+    sink.deliver([incident(1), incident(2)])
+    sink.deliver([incident(3, kind="incident.closed", id="inc-1")])
+    sink.close()
+    with Listener(broker.port) as listener:
+        until(lambda: listener.messages, "the retained message")
+    assert [message.topic for message in listener.messages] == ["graphghha/north/open/inc-2"]
+
+
+def test_a_broker_down_for_the_whole_run_gets_everything_once_it_is_up(tmp_path):
+    broker = Mosquitto(tmp_path, "allow_anonymous true", "persistence true", f"persistence_location {tmp_path}/")
+    with broker, Listener(broker.port, persistent=True):
+        pass  # from now on the broker keeps messages for this listener
+    log = MemoryLog(120)
+    follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+    follower.start()
+    until(lambda: follower.stats.failures > 2, "attempts")
+    with broker:
+        until(lambda: follower.stats.delivered == 120, "delivery")
+        assert stop_all([follower], 5) == []
+        with Listener(broker.port, persistent=True) as listener:
+            until(lambda: len(listener.messages) >= 120, "arrival")
+    assert [json.loads(message.payload)["number"] for message in listener.messages] == list(range(1, 121))
+
+
+def test_a_broker_that_restarts_in_between_loses_nothing(tmp_path):
+    broker, log = Mosquitto(tmp_path, "allow_anonymous true"), MemoryLog(60)
+    with broker, Listener(broker.port) as listener:
+        follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+        follower.start()
+        until(lambda: len(listener.messages) >= 60, "the first part")
+    with broker, Listener(broker.port) as again:
+        log.append(60)
+        until(lambda: len({message.payload for message in again.messages}) >= 60, "the second part")
+        assert stop_all([follower], 5) == []
+    numbers = [json.loads(message.payload)["number"] for message in again.messages]
+    assert sorted(set(numbers)) == list(range(61, 121))
+
+
+def test_a_refused_topic_is_an_error_and_not_a_silent_loss(tmp_path):
+    (tmp_path / "acl").write_text("topic write allowed/#\n")
+    with Mosquitto(tmp_path, "allow_anonymous true", f"acl_file {tmp_path / 'acl'}") as broker:
+        with pytest.raises(ConnectionError, match="refuses 'graphghha/north/event/incident/annunciated'.*authorized"):
+            sink_to(broker.port).deliver([incident(1)])
+        allowed = sink_to(broker.port, prefix="allowed")
+        allowed.deliver([incident(1)])
+        allowed.close()
+
+
+def test_tls_and_a_password_from_a_file(tmp_path):
+    cert, key = certificate(tmp_path)
+    secret, passwords = tmp_path / "secret", tmp_path / "passwords"
+    secret.write_text("open sesame\n")
+    passwords.write_text("graphghha:" + HASH + "\n")
+    lines = [f"certfile {cert}", f"keyfile {key}", f"password_file {passwords}", "allow_anonymous false"]
+    with Mosquitto(tmp_path, *lines) as broker:
+        login = {"username": "graphghha", "tls": Tls(ca_file=cert)}
+        known = sink_to(broker.port, password_file=secret, **login)
+        known.deliver([incident(1)])
+        known.close()
+        secret.write_text("wrong")
+        with pytest.raises(ConnectionError, match="refuses us"):
+            sink_to(broker.port, password_file=secret, **login).deliver([incident(1)])
+
+
+LEVELS = st.sampled_from(["a", "b", "+", "$x", ""])
+FILTERS = st.builds(
+    lambda parts, end: "/".join([*parts, *end]), st.lists(LEVELS, min_size=1, max_size=3), st.sampled_from([[], ["#"]])
+).filter(bool)
+
+
+@given(FILTERS, FILTERS)
+def test_filters_overlap_exactly_when_a_topic_matches_both(first, second):
+    names = ["a", "b", "$x", ""]
+    topics = ["/".join(parts) for n in range(1, 5) for parts in itertools.product(names, repeat=n)]
+    common = any(topic_matches_sub(first, topic) and topic_matches_sub(second, topic) for topic in topics if topic)
+    assert overlap(first, second) == common
+
+
+def test_the_share_name_of_a_filter_is_no_part_of_the_topic():
+    assert overlap("$share/group/plant/+/temp", "plant/#") and not overlap("$share/plant/a", "plant/#")
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_name_is_one_level(name):
+    assert not set(level(name)) & set("/+#\x00") and level(name) and not level(name).startswith("$")
