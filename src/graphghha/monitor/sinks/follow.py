@@ -111,10 +111,10 @@ class Follower:
 
     def _step(self) -> bool:
         """Deliver one batch; False when there was none."""
-        first = self._log.first_event_number()
-        if first > self._number + 1:
-            self._report_dropped(first)
         events = self._log.events_after(self._number, self._rule.batch)
+        if events and events[0].number > self._number + 1:
+            self._report_dropped(events[0].number)
+        events = [event for at, event in enumerate(events) if event.number == events[0].number + at]
         if events:
             self._deliver([event for event in events if self._rule.wants(event)])
             self._advance(Position.of(events[-1]))
