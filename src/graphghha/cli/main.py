@@ -5,6 +5,7 @@ import click
 from graphghha import __version__
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
+from graphghha.cli.config import config
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
@@ -34,5 +35,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, demo, doctor, evaluate, graph, simulate, testbed, train):
+for command in (bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train):
     main.add_command(command)

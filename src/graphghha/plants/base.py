@@ -44,6 +44,15 @@ class Scene:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Dialect:
+    """How published files of a plant write things: known by the name of the time column and the form of its times."""
+
+    time_column: str
+    time_format: str
+    units: Mapping[str, str]  # signal name -> unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Plant:
     """A physical system with its template graph and signals."""
 
@@ -54,6 +63,7 @@ class Plant:
     step_s: float
     cases: Mapping[str, CaseInfo] = field(default_factory=dict)
     scene: Scene | None = None
+    dialects: tuple[Dialect, ...] = ()
 
     def signal(self, name: str) -> Signal:
         for signal in self.signals:

@@ -1,6 +1,7 @@
 """What no single key can tell: settings that contradict each other, and parts that do not fit together."""
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qs, urlsplit
 
 from graphghha.errors import GraphGHHAError
 from graphghha.models import load_model
@@ -11,7 +12,7 @@ from graphghha.plants import load_plant
 from graphghha.settings.tables import MqttTable, Settings, SiteTable
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.mqtt_client import MqttConfig
-from graphghha.sources.open import mqtt_of
+from graphghha.sources.open import mqtt_config, zones_in
 from graphghha.sources.points import Points, points_of
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
@@ -49,7 +50,9 @@ def _mqtt_conflicts(settings: Settings) -> Iterator[str]:
     readers: list[tuple[str, MqttConfig]] = []
     for at, site in enumerate(settings.site):
         try:
-            found = mqtt_of(site.source_uri(), site=site.name)
+            if zones_in(site.source) is None and site.zones is None:
+                yield f"site[{at}].zones: missing; this source does not tell"
+            found = _mqtt_of(site)
         except GraphGHHAError as exc:
             yield f"site[{at}].source: {exc}"
             continue
@@ -67,7 +70,14 @@ def _mqtt_conflicts(settings: Settings) -> Iterator[str]:
         for reader, source in readers:
             read = [topic for topic in source.filters if overlap(topic, f"{config.prefix}/#")]
             if read and _broker(source.host, source.port) == broker:
-                yield f"{where}.prefix: {reader} reads {read[0]!r}, which takes in {config.prefix!r}; choose a prefix outside"
+                yield f"{where}.prefix: {reader} reads {read[0]!r}, where {config.prefix!r} lies; choose one outside"
+
+
+def _mqtt_of(site: SiteTable) -> MqttConfig | None:
+    uri = site.source_uri()
+    if not uri.startswith(("mqtt:", "mqtts:")):
+        return None
+    return mqtt_config(uri, parse_qs(urlsplit(uri).query, keep_blank_values=True), client_id=site.mqtt_client_id)
 
 
 def _broker(host: str, port: int) -> tuple[str, int]:
@@ -87,4 +97,4 @@ def _check_model(site: SiteTable) -> None:
 def _check_mapping(site: SiteTable) -> None:
     if site.mapping:
         plant = load_plant(site.plant)
-        read_mapping(site.mapping, Points.of(plant, points_of(plant.template.replicate(site.zones))))
+        read_mapping(site.mapping, Points.of(plant, points_of(plant.template.replicate(site.num_zones or 1))))

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from graphghha.monitor.sinks.mqtt import MqttSinkConfig
 from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig
 from graphghha.monitor.sinks.tls import Tls
+from graphghha.sources.open import zones_in
 
 
 def _beside_the_file(path: Path, info: ValidationInfo) -> Path:
@@ -45,6 +46,13 @@ def _without_password(address: str) -> str:
     return address
 
 
+def _file_beside(source: str, info: ValidationInfo) -> str:
+    """A file to be replayed is found like any other path in the settings."""
+    scheme, _, path = source.partition(":")
+    is_file = scheme in ("csv", "parquet") and path
+    return f"{scheme}:{_beside_the_file(Path(path), info)}" if is_file else source
+
+
 Place = Annotated[Path, Field(strict=False), AfterValidator(_beside_the_file)]
 ExistingFile = Annotated[Place, AfterValidator(_existing_file)]
 ExistingFolder = Annotated[Place, AfterValidator(_existing_folder)]
@@ -65,9 +73,9 @@ class MonitorTable(Table):
 
     state_dir: Place = Path("graphghha-state")
     journal: Name = "journal.sqlite"  # inside state_dir
-    keep_days: int = Field(400, ge=1)  # retention of the journal, by age
-    keep_mb: int = Field(2000, ge=10)  # and by size
-    drain_s: float = Field(6.0, gt=0, le=60)  # how long the end may wait for sinks
+    keep_days: int = Field(default=400, ge=1)  # retention of the journal, by age
+    keep_mb: int = Field(default=2000, ge=10)  # and by size
+    drain_s: float = Field(default=6.0, gt=0, le=60)  # how long the end may wait for sinks
 
 
 class Credentials(Table):
@@ -95,18 +103,52 @@ class SiteTable(Credentials):
     """[[site]]: a building or plant, its model and where its readings come from."""
 
     name: Name
-    source: Address
+    source: Annotated[Address, AfterValidator(_file_beside)]
     plant: str = "fcu"
-    zones: int = Field(ge=1, le=10_000)
+    zones: int | None = Field(default=None, ge=1, le=10_000)  # may be left out when the source tells
     model: ExistingFolder | None = None  # the one shipped for the plant when left out
     mapping: ExistingFile | None = None
     client_id: Name | None = None
+    lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for stragglers
+    stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this says nothing
+    lost_after_s: float = Field(default=300.0, gt=0)  # silence of the whole site that is an alarm
+    warm_up_rows: int = Field(default=1440, ge=0)  # rows that fill the windows before judging begins
+    latching: bool = False  # alarms stay until somebody resets them
+
+    @property
+    def num_zones(self) -> int | None:
+        """As written, or as the source tells; None when nobody does."""
+        told = zones_in(self.source) if self.zones is None else None
+        return len(told) if told else self.zones
+
+    @property
+    def is_mqtt(self) -> bool:
+        return self.source.startswith(("mqtt:", "mqtts:"))
+
+    @property
+    def mqtt_client_id(self) -> str:
+        return self.client_id or f"graphghha-{self.name}"
+
+    def source_uri(self) -> str:
+        """The address with the credentials that belong to it (paths only, no secrets)."""
+        if not self.is_mqtt:
+            return self.source
+        keys = ("username", "password_file", "ca_file", "cert_file", "key_file")
+        options = {key: str(value) for key in keys if (value := getattr(self, key)) is not None}
+        query = urlencode({"client_id": self.mqtt_client_id} | options)
+        return f"{self.source}{'&' if '?' in self.source else '?'}{query}"
+
+    @model_validator(mode="after")
+    def _credentials_are_for_brokers(self) -> "SiteTable":
+        if not self.is_mqtt and (self.username or self.ca_file or self.cert_file or self.client_id):
+            raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
+        return self
 
 
 class HealthTable(Table):
     """[health]: answers on 127.0.0.1 when a port is given."""
 
-    port: int | None = Field(None, ge=1, le=65535)
+    port: int | None = Field(default=None, ge=1, le=65535)
 
 
 class LogTable(Table):
@@ -121,7 +163,7 @@ class SinkTable(Table):
 
     name: Name
     events: Texts = ("*",)
-    heartbeat_s: float | None = Field(None, ge=1)
+    heartbeat_s: float | None = Field(default=None, ge=1)
 
 
 class JsonlTable(SinkTable):
@@ -169,7 +211,7 @@ class SyslogTable(SinkTable):
     cert_file: ExistingFile | None = None
     key_file: ExistingFile | None = None
     hostname: str = ""
-    enterprise: int = Field(ENTERPRISE, ge=1)
+    enterprise: int = Field(default=ENTERPRISE, ge=1)
 
     def config(self) -> SyslogConfig:
         scheme, host, port = split_address(self.address, SYSLOG_PORTS)

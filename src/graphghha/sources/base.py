@@ -26,6 +26,7 @@ class Rejection(StrEnum):
     OUT_OF_LIMITS = "out_of_limits"  # no sensor can read this
     BAD_QUALITY = "bad_quality"
     BAD_TIME = "bad_time"
+    RETAINED = "retained"  # what a broker last knew, of unknown age: never a fresh sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,22 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A time in which nothing was received because the connection was down."""
+
+    begin_ms: int
+    end_ms: int
+    is_kept: bool  # the far side kept what was sent meanwhile and hands it over now
+
+
+@dataclass(frozen=True, slots=True)
 class SourceStatus:
     is_connected: bool
     detail: str = ""
     is_finished: bool = False  # a file was read to its end
+    since_ms: int | None = None  # when the connection was made or lost
+    gaps: tuple[Gap, ...] = ()  # the latest, oldest first
+    missing: int = 0  # messages that their sequence numbers say we never saw
 
 
 class Source(Protocol):

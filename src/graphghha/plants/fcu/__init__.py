@@ -1,9 +1,9 @@
 """The fan-coil plant: a 32-node template, 29 signals at one minute, and its attack catalogue."""
 
-from graphghha.plants.base import Plant
+from graphghha.plants.base import Dialect, Plant
 from graphghha.plants.fcu.catalog import CASES
 from graphghha.plants.fcu.scene import SCENE
-from graphghha.plants.fcu.signals import SIGNALS
+from graphghha.plants.fcu.signals import NAMES, SIGNALS, SOURCE_UNITS, TIME_COLUMN, TIME_FORMAT
 from graphghha.plants.fcu.topology import TEMPLATE
 
 PLANT = Plant(
@@ -14,4 +14,7 @@ PLANT = Plant(
     step_s=60.0,
     cases=CASES,
     scene=SCENE,
+    dialects=(
+        Dialect(time_column=TIME_COLUMN, time_format=TIME_FORMAT, units=dict(zip(NAMES, SOURCE_UNITS, strict=True))),
+    ),
 )

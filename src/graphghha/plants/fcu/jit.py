@@ -21,7 +21,8 @@ else:
 
 # everything that ends up in machine code
 _COMPILED = ("control", "imposition", "jit", "kernel", "layout", "noise", "parameters", "physics", "psychro", "signals")
-SOURCES = zlib.crc32(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in _COMPILED))
+_FILES = (*(Path(__file__).with_name(f"{name}.py") for name in _COMPILED), Path(__file__).parents[1] / "units.py")
+SOURCES = zlib.crc32(b"".join(file.read_bytes() for file in _FILES))
 
 
 def compiled(function: Function, *, inline: bool = False) -> Function:

@@ -73,7 +73,8 @@ from graphghha.plants.fcu.physics import (
     zone_step,
 )
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
-from graphghha.plants.fcu.signals import GPM, HIGH, LOW, NOISE, NUM_SIGNALS
+from graphghha.plants.fcu.signals import HIGH, LOW, NOISE, NUM_SIGNALS
+from graphghha.plants.units import GPM
 
 STEP_S = 60.0
 

@@ -31,8 +31,8 @@ from graphghha.plants.base import CaseInfo
 from graphghha.plants.fcu.catalog import CASES
 from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl_known import MD5, ORIGINAL_ROWS
-from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT, Repairs, Row, columns_of, scan
-from graphghha.plants.fcu.signals import NAMES, to_si
+from graphghha.plants.fcu.lbnl_rows import Repairs, Row, columns_of, scan
+from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, to_si
 from graphghha.plants.telemetry import GOOD, Chunk
 
 MANIFEST = "simulated.json"  # lies beside files this package wrote: they are not originals and not altered ones

@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
-from graphghha.plants.fcu.signals import NAMES, NUM_SIGNALS
+from graphghha.plants.fcu.signals import NAMES, NUM_SIGNALS, TIME_COLUMN
 from graphghha.plants.telemetry import GOOD, MISSING, REPAIRED
 
-TIME_COLUMN = "Datetime"
-TIME_FORMAT = "%m/%d/%Y %H:%M"
 LONGEST_HELD_GAP_MIN = 60  # a longer silence is reported as missing, not invented
 
 # minute since 1970, values in the file's units, quality of each

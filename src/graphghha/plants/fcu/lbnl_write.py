@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from graphghha.errors import ConfigError
 from graphghha.plants.arrow import pa, pacsv, pc
 from graphghha.plants.fcu.lbnl import MANIFEST, manifest_of
-from graphghha.plants.fcu.lbnl_rows import TIME_COLUMN, TIME_FORMAT
-from graphghha.plants.fcu.signals import NAMES, from_si
+from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, from_si
 from graphghha.plants.telemetry import make_folder, partial_of, writing
 
 DECIMALS = 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphghha.plants.fcu.signals import GPM
+from graphghha.plants.units import GPM
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

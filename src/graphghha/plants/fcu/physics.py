@@ -17,7 +17,7 @@ from graphghha.plants.fcu.psychro import (
     saturation_ratio,
     temperature_of,
 )
-from graphghha.plants.fcu.signals import GPM
+from graphghha.plants.units import GPM
 
 # (position, water flow in gal/min) as read from the data: hourly medians, and constant flows of stuck-valve runs
 _COOLING_PAIRS = (

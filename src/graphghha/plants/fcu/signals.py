@@ -6,22 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.plants.base import Signal
+from graphghha.plants.units import conversion, inner
 
-CFM = 0.47194745  # L/s of air
-GPM = 0.0630902  # L/s of water
-
-# SI value = (data set value - offset) * scale
-TO_SI: dict[str, tuple[float, float]] = {
-    "degF": (32.0, 1.0 / 1.8),
-    "CFM": (0.0, CFM),
-    "GPM": (0.0, GPM),
-    "fraction": (0.0, 1.0),
-    "rev/s": (0.0, 1.0),
-    "W": (0.0, 1.0),
-    "%RH": (0.0, 1.0),
-    "mode": (0.0, 1.0),
-}
-SI_UNIT = {"degF": "degC", "CFM": "L/s", "GPM": "L/s"}
+TIME_COLUMN, TIME_FORMAT = "Datetime", "%m/%d/%Y %H:%M"  # of the data set's files
 
 # name, meaning, unit in the data set, range and noise in SI. Noise is the instrument's: 0.1 K on temperatures,
 # 1 %RH on humidity, about 1 % of a usual reading on flows, speed and power, 0.3 % on position feedback, none on
@@ -59,7 +46,7 @@ _TABLE: tuple[tuple[str, str, str, float, float, float], ...] = (
 )
 
 SIGNALS: tuple[Signal, ...] = tuple(
-    Signal(name=name, meaning=meaning, unit=SI_UNIT.get(unit, unit), low=low, high=high, noise=noise)
+    Signal(name=name, meaning=meaning, unit=inner(unit), low=low, high=high, noise=noise)
     for name, meaning, unit, low, high, noise in _TABLE
 )
 NAMES: tuple[str, ...] = tuple(signal.name for signal in SIGNALS)
@@ -70,8 +57,9 @@ SOURCE_UNITS: tuple[str, ...] = tuple(row[2] for row in _TABLE)  # the data set'
 NOISE: NDArray[np.float64] = np.array([signal.noise for signal in SIGNALS])
 LOW: NDArray[np.float64] = np.array([signal.low for signal in SIGNALS])
 HIGH: NDArray[np.float64] = np.array([signal.high for signal in SIGNALS])
-SOURCE_OFFSET: NDArray[np.float64] = np.array([TO_SI[unit][0] for unit in SOURCE_UNITS])
-SOURCE_SCALE: NDArray[np.float64] = np.array([TO_SI[unit][1] for unit in SOURCE_UNITS])
+_TO_SI = tuple(conversion(unit, inner(unit)) for unit in SOURCE_UNITS)  # SI value = (value - offset) * scale
+SOURCE_OFFSET: NDArray[np.float64] = np.array([offset for offset, _ in _TO_SI])
+SOURCE_SCALE: NDArray[np.float64] = np.array([scale for _, scale in _TO_SI])
 
 
 def to_si(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -88,5 +76,5 @@ def from_si(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def one_to_si(name: str, value: float) -> float:
     """One reading of a named signal from the data set's unit to SI."""
-    offset, scale = TO_SI[SOURCE_UNITS[INDEX[name]]]
+    offset, scale = _TO_SI[INDEX[name]]
     return (value - offset) * scale

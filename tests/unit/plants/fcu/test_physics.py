@@ -22,7 +22,7 @@ from graphghha.plants.fcu.physics import (
     zone_step,
 )
 from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, enthalpy, humidity_ratio, saturation_ratio
-from graphghha.plants.fcu.signals import CFM, GPM
+from graphghha.plants.units import CFM, GPM
 
 P = flat(REFERENCE)
 air_temperatures = st.floats(-30, 45)

@@ -1,0 +1,98 @@
+"""Units of measurement, quantity by quantity: SI inside, everything else is converted at the border."""
+
+from graphghha.errors import SchemaError
+
+CFM = 0.47194745  # L/s of air
+GPM = 0.0630902  # L/s of water
+
+# SI value = (value - shift) * scale; the first unit of a quantity is the one used inside.
+# The same word may stand in two quantities: 50 % is 0.5 of a valve's stroke and 50 %RH of humidity.
+QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
+    "temperature": {"degC": (0.0, 1.0), "degF": (32.0, 1.0 / 1.8), "K": (273.15, 1.0)},
+    "flow": {
+        "L/s": (0.0, 1.0),
+        "L/min": (0.0, 1.0 / 60.0),
+        "L/h": (0.0, 1.0 / 3600.0),
+        "m3/s": (0.0, 1000.0),
+        "m3/h": (0.0, 1.0 / 3.6),
+        "CFM": (0.0, CFM),
+        "GPM": (0.0, GPM),
+    },
+    "share": {"fraction": (0.0, 1.0), "%": (0.0, 0.01)},
+    "humidity": {"%RH": (0.0, 1.0), "%": (0.0, 1.0), "fraction": (0.0, 100.0)},
+    "rotation": {"rev/s": (0.0, 1.0), "Hz": (0.0, 1.0), "rpm": (0.0, 1.0 / 60.0)},
+    "power": {
+        "W": (0.0, 1.0),
+        "kW": (0.0, 1e3),
+        "Btu/h": (0.0, 0.29307107),
+        "ton": (0.0, 3516.8528),
+        "hp": (0.0, 745.69987),
+    },
+    "pressure": {
+        "Pa": (0.0, 1.0),
+        "hPa": (0.0, 100.0),
+        "kPa": (0.0, 1e3),
+        "bar": (0.0, 1e5),
+        "psi": (0.0, 6894.7573),
+        "inH2O": (0.0, 249.08891),
+    },
+    "length": {"m": (0.0, 1.0), "cm": (0.0, 0.01), "mm": (0.0, 1e-3), "ft": (0.0, 0.3048), "in": (0.0, 0.0254)},
+    "speed": {"m/s": (0.0, 1.0), "ft/min": (0.0, 0.00508)},
+    "mode": {"mode": (0.0, 1.0)},
+}
+
+# other spellings, in the plain form of `_plain`
+_SPELLINGS = {
+    **{word: "degC" for word in ("c", "celsius", "cel", "degreescelsius")},
+    **{word: "degF" for word in ("f", "fahrenheit", "degreesfahrenheit")},
+    **{word: "K" for word in ("kelvin", "degreeskelvin", "degk")},
+    **{word: "L/s" for word in ("lps", "literspersecond", "litrespersecond")},
+    **{word: "L/min" for word in ("lpm", "litersperminute", "litresperminute")},
+    **{word: "m3/h" for word in ("cmh", "m3/hr", "cubicmetersperhour")},
+    **{word: "m3/s" for word in ("cms", "cubicmeterspersecond")},
+    **{word: "CFM" for word in ("ft3/min", "cubicfeetperminute")},
+    **{word: "GPM" for word in ("gal/min", "usgallonsperminute")},
+    **{word: "%" for word in ("percent", "pct")},
+    **{word: "%RH" for word in ("rh", "percentrelativehumidity")},
+    **{word: "inH2O" for word in ("inwc", "inwg", "in.w.c.", "in.wc", "inchesofwater")},
+    **{word: "W" for word in ("watt", "watts")},
+    **{word: "kW" for word in ("kilowatts",)},
+    **{word: "Btu/h" for word in ("btu/hr", "btuh", "btusperhour")},
+    **{word: "rpm" for word in ("rev/min", "revolutionsperminute")},
+    **{word: "rev/s" for word in ("rps",)},
+    **{word: "Pa" for word in ("pascals", "pascal")},
+    **{word: "fraction" for word in ("1", "ratio")},
+}
+
+
+def _plain(unit: str) -> str:
+    plain = unit.strip().lower().replace("\N{SUPERSCRIPT THREE}", "3").replace("\N{DEGREE SIGN}", "deg")
+    return "".join(plain.split()).replace("-", "").replace("_", "")
+
+
+_BY_PLAIN = {_plain(unit): unit for units in QUANTITIES.values() for unit in units} | _SPELLINGS
+
+
+def canonical(unit: str) -> str:
+    """Our spelling of a unit; the unit itself where we know none."""
+    return _BY_PLAIN.get(_plain(unit), unit)
+
+
+def conversion(unit: str, wanted: str) -> tuple[float, float]:
+    """(shift, scale) such that (value - shift) * scale is in the wanted unit."""
+    found, target = canonical(unit), canonical(wanted)
+    if found == target:
+        return 0.0, 1.0
+    # a word of two quantities means the one whose inner unit is wanted
+    tables = sorted(QUANTITIES.values(), key=lambda units: next(iter(units)) != target)
+    for units in tables:
+        if target in units and found in units:
+            (shift, scale), (target_shift, target_scale) = units[found], units[target]
+            return shift - target_shift * target_scale / scale, scale / target_scale
+    choices = next((list(units) for units in tables if target in units), [target])
+    raise SchemaError(f"unit {unit[:40]!r} does not fit a point in {wanted}; use {' | '.join(choices)}")
+
+
+def inner(unit: str) -> str:
+    """The unit used inside for what this unit measures."""
+    return next((next(iter(units)) for units in QUANTITIES.values() if canonical(unit) in units), unit)

@@ -1,0 +1,183 @@
+"""What a source sends before anybody relies on it: what maps, what does not, what is silent."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from graphghha.plants import Plant
+from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
+from graphghha.sources.mapping import Mapper
+from graphghha.sources.open import open_source
+from graphghha.sources.times import iso
+
+ENOUGH_READINGS = 1_000_000  # of a file: its first rows tell enough
+
+
+@runtime_checkable
+class Mapped(Protocol):
+    """A source that can say how it maps names."""
+
+    @property
+    def mapper(self) -> Mapper: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MappedName:
+    name: str  # as the outside calls it
+    point: str
+    unit: str  # in which it arrives
+    readings: int
+    last_value: float | None  # in SI
+    last_time_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnmappedName:
+    name: str
+    readings: int
+    why: str
+    nearest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    seconds: float
+    readings: int
+    mapped: tuple[MappedName, ...]
+    unmapped: tuple[UnmappedName, ...]
+    silent: tuple[str, ...]  # points nothing was heard of
+    rejected: dict[Rejection, int]
+    status: SourceStatus
+
+    @property
+    def is_sound(self) -> bool:
+        """Something is heard of every point, and nothing is left over."""
+        return not self.unmapped and not self.silent
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "sound": self.is_sound,
+            "seconds": round(self.seconds, 1),
+            "readings": self.readings,
+            "connected": self.status.is_connected or self.status.is_finished,
+            "detail": self.status.detail,
+            "mapped": [
+                {
+                    "name": each.name,
+                    "point": each.point,
+                    "unit": each.unit,
+                    "readings": each.readings,
+                    "last_value": each.last_value,
+                    "last_time": None if each.last_time_ms is None else iso(each.last_time_ms),
+                }
+                for each in self.mapped
+            ],
+            "unmapped": [
+                {"name": each.name, "readings": each.readings, "why": each.why, "nearest": each.nearest}
+                for each in self.unmapped
+            ],
+            "silent": list(self.silent),
+            "rejected": {str(why): count for why, count in self.rejected.items()},
+        }
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Name, point, readings, remark: what does not map first, then the silent, then the rest."""
+        lost = [
+            (each.name, "-", str(each.readings), each.why + (f"; meant {each.nearest}?" if each.nearest else ""))
+            for each in self.unmapped
+        ]
+        silent = [("-", point, "0", "silent") for point in self.silent]
+        heard = [
+            (
+                each.name,
+                each.point,
+                str(each.readings),
+                "" if each.last_value is None else f"last {each.last_value:.4g}",
+            )
+            for each in self.mapped
+        ]
+        return lost + silent + heard
+
+
+def check_source(source: Source, points: Sequence[str], seconds: float) -> CheckReport:
+    """Listen for so long, or until the source ends or has said enough. Nothing is acknowledged."""
+    heard = _Heard(len(points))
+    began = time.monotonic()
+    while (left := began + seconds - time.monotonic()) > 0 and heard.total < ENOUGH_READINGS:
+        batch = source.poll(min(left, 0.5))
+        if batch is not None:
+            heard.note(batch)
+        elif source.status.is_finished:
+            break
+    mapper = source.mapper if isinstance(source, Mapped) else None
+    return CheckReport(
+        seconds=time.monotonic() - began,
+        readings=heard.total,
+        mapped=heard.mapped(mapper, points),
+        unmapped=_unmapped(mapper),
+        silent=tuple(point for point, count in zip(points, heard.counts.tolist(), strict=True) if not count),
+        rejected={why: count for why, count in heard.rejected.items() if count},
+        status=source.status,
+    )
+
+
+def check_address(
+    uri: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float, mapping: Path | None = None
+) -> CheckReport:
+    """As `check_source`, for a source that is opened for looking only."""
+    source = open_source(uri, site=site, points=points, plant=plant, mapping=mapping, is_listener=True)
+    try:
+        return check_source(source, points, seconds)
+    finally:
+        source.close()
+
+
+class _Heard:
+    """Readings by point."""
+
+    def __init__(self, num_points: int) -> None:
+        self.counts = np.zeros(num_points, np.int64)
+        self.rejected: Counter[Rejection] = Counter()
+        self._values = np.full(num_points, np.nan)
+        self._times = np.zeros(num_points, np.int64)
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    def note(self, batch: Batch) -> None:
+        self.rejected.update(batch.rejected)
+        if batch.points is None:
+            row, column = np.nonzero(np.isfinite(batch.values))
+            values, times = batch.values[row, column], batch.times_ms[row]
+        else:
+            column, values, times = batch.points.astype(np.int64), batch.values, batch.times_ms
+        np.add.at(self.counts, column, 1)
+        self._values[column], self._times[column] = values, times
+
+    def mapped(self, mapper: Mapper | None, points: Sequence[str]) -> tuple[MappedName, ...]:
+        names: dict[int, tuple[str, str]] = {}
+        for (name, _), route in mapper.routes.items() if mapper else ():
+            names.setdefault(route.column, (name, route.unit))
+        return tuple(
+            MappedName(
+                *(name, points[column], unit, int(self.counts[column])),
+                *((float(self._values[column]), int(self._times[column])) if self.counts[column] else (None, None)),
+            )
+            for column, (name, unit) in sorted(names.items())
+        )
+
+
+def _unmapped(mapper: Mapper | None) -> tuple[UnmappedName, ...]:
+    if mapper is None:
+        return ()
+    strangers = [
+        UnmappedName(name, count, "no such point", mapper.nearest_point(name))
+        for name, count in mapper.unmapped.most_common()
+    ]
+    return tuple(strangers + [UnmappedName(name, 0, why, None) for name, why in mapper.misfits.items()])

@@ -1,0 +1,178 @@
+"""Readings from an MQTT broker: nothing is acknowledged before the journal has it, and nothing is ever published.
+
+A network thread fills a bounded queue; `poll` decodes what lies in it. The broker knows how many messages may be under
+way (receive maximum), so that a slow reader is waited for and not flooded.
+"""
+
+import sys
+import threading
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+from graphghha.sources.base import Batch, Gap, Rejection, SourceStatus
+from graphghha.sources.intake import Intake
+from graphghha.sources.mapping import Mapper
+from graphghha.sources.messages import decode
+from graphghha.sources.mqtt_client import MqttConfig, connect_properties, make_client, subscriptions
+
+GAPS_REMEMBERED = 100
+MESSAGES_PER_BATCH = 4_000
+_QUEUE_OVERHEAD = 500  # bytes of a queued message beside its payload
+
+
+class _Message(NamedTuple):
+    connection: int
+    mid: int
+    qos: int
+    topic: str
+    payload: bytes
+    received_ms: int
+    rejection: Rejection | None  # decided on arrival, so that what is thrown away is not held
+
+    @property
+    def weight(self) -> int:
+        return _QUEUE_OVERHEAD + len(self.topic) + len(self.payload)
+
+
+class _Receipt(NamedTuple):
+    messages: tuple[tuple[int, int, int], ...]  # connection, message id, QoS
+
+
+class MqttSource:
+    """A subscription with a session of its own. A broker that is away is waited for, from the start on."""
+
+    def __init__(self, config: MqttConfig, intake: Intake) -> None:
+        self.config = config
+        self._intake = intake
+        self._queue: deque[_Message] = deque()
+        self._queued_bytes = 0
+        self._changed = threading.Condition()  # guards everything below and the queue
+        self._connection = 0  # grows with every connection; acknowledgements belong to one
+        self._is_connected = False
+        self._is_closed = False
+        self._detail = f"connecting to {config.address}"
+        self._since_ms = self._heard_ms = _now_ms()
+        self._was_connected = False
+        self._gaps: deque[Gap] = deque(maxlen=GAPS_REMEMBERED)
+        self._client = make_client(config)
+        self._client.on_connect = self._on_connect
+        self._client.on_connect_fail = self._on_connect_fail
+        self._client.on_disconnect = self._on_disconnect
+        self._client.on_subscribe = self._on_subscribe
+        self._client.on_message = self._on_message
+        self._client.connect_async(
+            config.host,
+            config.port,
+            keepalive=config.keepalive_s,
+            clean_start=config.is_listener,
+            properties=connect_properties(config),
+        )
+        self._client.loop_start()
+
+    @property
+    def mapper(self) -> Mapper:
+        return self._intake.mapper
+
+    @property
+    def status(self) -> SourceStatus:
+        with self._changed:
+            return SourceStatus(
+                self._is_connected,
+                self._detail,
+                since_ms=self._since_ms,
+                gaps=tuple(self._gaps),
+                missing=self._intake.missing,
+            )
+
+    def poll(self, timeout_s: float) -> Batch | None:
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._queue or self._is_closed, timeout_s) or not self._queue:
+                return None
+            messages = [self._queue.popleft() for _ in range(min(len(self._queue), MESSAGES_PER_BATCH))]
+            self._queued_bytes -= sum(message.weight for message in messages)
+            self._changed.notify_all()
+        for message in messages:
+            if message.rejection is None:
+                decode(message.payload, self._intake, message.received_ms, message.topic)
+            else:
+                self._intake.reject(message.rejection)
+        receipt = _Receipt(tuple((each.connection, each.mid, each.qos) for each in messages if each.qos))
+        return self._intake.take(messages[-1].received_ms, receipt)
+
+    def acknowledge(self, batch: Batch) -> None:
+        """Acknowledge on the connection the messages came by; those of an older one will be delivered again."""
+        assert isinstance(batch.receipt, _Receipt), "a batch of another source"
+        with self._changed:
+            for connection, mid, qos in batch.receipt.messages:
+                if self._is_connected and connection == self._connection:
+                    self._client.ack(mid, qos)
+
+    def close(self) -> None:
+        """Leave; the session stays at the broker, which keeps messages for the next time."""
+        with self._changed:
+            self._is_closed = True
+            self._detail = "closed"
+            self._changed.notify_all()
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _on_connect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
+        with self._changed:
+            if reason.is_failure:
+                self._detail = f"{self.config.address} refused us: {reason}"
+                return
+            now_ms = _now_ms()
+            if self._was_connected:
+                self._gaps.append(Gap(self._heard_ms, now_ms, is_kept=bool(flags.session_present)))
+            self._connection += 1
+            self._is_connected = self._was_connected = True
+            self._since_ms = self._heard_ms = now_ms
+            self._detail = f"connected to {self.config.address}"
+        client.subscribe(subscriptions(self.config))
+
+    def _on_connect_fail(self, client: Any, userdata: Any) -> None:
+        why = sys.exception()  # paho calls us while it handles the error, and does not hand it over
+        with self._changed:
+            self._detail = f"cannot reach {self.config.address}: {why}; trying again"
+
+    def _on_disconnect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
+        with self._changed:
+            if self._is_connected:
+                self._since_ms = _now_ms()
+                self._detail = f"lost {self.config.address}: {reason}; trying again"
+            self._is_connected = False
+
+    def _on_subscribe(self, client: Any, userdata: Any, mid: int, reasons: list[Any], properties: Any) -> None:
+        refused = [
+            f"{topic}: {reason}"
+            for topic, reason in zip(self.config.filters, reasons, strict=False)
+            if reason.is_failure
+        ]
+        if refused:
+            with self._changed:
+                self._detail = f"{self.config.address} refuses to send {', '.join(refused)}"
+
+    def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
+        rejection: Rejection | None = None
+        try:
+            topic = message.topic
+        except UnicodeDecodeError:
+            topic, rejection = "", Rejection.MALFORMED
+        if message.retain:
+            rejection = Rejection.RETAINED
+        elif len(message.payload) > self.config.max_message_bytes:
+            rejection = Rejection.TOO_LARGE
+        with self._changed:
+            # holding the network thread back holds the broker back
+            self._changed.wait_for(lambda: self._queued_bytes < self.config.max_queue_bytes or self._is_closed)
+            self._heard_ms = _now_ms()
+            payload = b"" if rejection else bytes(message.payload)
+            queued = _Message(self._connection, message.mid, message.qos, topic, payload, self._heard_ms, rejection)
+            self._queue.append(queued)
+            self._queued_bytes += queued.weight
+            self._changed.notify_all()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,85 @@
+"""The points of a site: the nodes of its graph that carry a signal, with the unit and the limits of each."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError, NotFoundError
+from graphghha.graph import CpsGraph
+from graphghha.plants import Plant, Signal
+
+# an instrument may read a little beyond its range: so many times its noise, or this share of the range
+NOISE_MARGIN, RANGE_MARGIN = 5.0, 0.01
+
+
+def points_of(graph: CpsGraph) -> tuple[str, ...]:
+    """The names of the nodes that are measured, in the order of the graph."""
+    return tuple(name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that resembles this one most, in any case of letters."""
+    by_lower = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name[:200].lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[found[0]] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Columns of a site: names, SI units, and what an instrument can read at all."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    columns: dict[str, int]
+    signals: dict[str, int]  # signal name -> column, for signals that one point only carries
+
+    @classmethod
+    def of(cls, plant: Plant, names: Sequence[str]) -> Self:
+        """The points of these names, which are nodes of the plant's template, each in its zone."""
+        signals = [_signal_of(plant, name) for name in names]
+        columns = {name: column for column, name in enumerate(names)}
+        if not names or len(columns) < len(names):
+            raise ConfigError("points: give at least one, each of them once")
+        short = [name.rpartition("/")[2] for name in names]
+        times = Counter(short)
+        margin = np.array([max(NOISE_MARGIN * s.noise, RANGE_MARGIN * (s.high - s.low)) for s in signals])
+        return cls(
+            names=tuple(names),
+            units=tuple(signal.unit for signal in signals),
+            low=np.array([signal.low for signal in signals]) - margin,
+            high=np.array([signal.high for signal in signals]) + margin,
+            columns=columns,
+            signals={name: column for column, name in enumerate(short) if times[name] == 1},
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def impossible(self, columns: NDArray[np.int32] | slice, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where no sensor can read this. A value that is not there (NaN) is not impossible."""
+        wrong: NDArray[np.bool_] = (values < self.low[columns]) | (values > self.high[columns])
+        return wrong
+
+
+def _signal_of(plant: Plant, point: str) -> Signal:
+    template = plant.template
+    own = point
+    while True:
+        if own in template.names:
+            signal = template.signals[template.index(own)]
+            if signal is None:
+                raise NotFoundError(f"point {point!r}: nobody measures {own!r} of plant {plant.name!r}")
+            return plant.signal(signal)
+        own, slash, rest = own.partition("/")
+        if not slash:
+            near = nearest(point.rpartition("/")[2], points_of(template))
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise NotFoundError(f"point {point!r}: plant {plant.name!r} has no such node{hint}")
+        own = rest

@@ -1,0 +1,68 @@
+"""Tables with one column per point, put into the order of the site's points."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import SchemaError
+from graphghha.sources.base import Batch, Rejection
+from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.times import EARLIEST_MS, LATEST_MS
+
+
+class WideLayout:
+    """Which column of a table feeds which point. Columns that feed none are counted cell by cell."""
+
+    def __init__(
+        self, site: str, mapper: Mapper, names: Sequence[str], units: Sequence[str | None], where: str
+    ) -> None:
+        self.site = site
+        self.mapper = mapper
+        routes: dict[int, Route] = {}
+        self._idle: Counter[Rejection] = Counter()  # columns by reason
+        feeds: dict[int, str] = {}
+        for number, (name, unit) in enumerate(zip(names, units, strict=True)):
+            route = mapper.route(name, unit)
+            if isinstance(route, Rejection):
+                self._idle[route] += 1
+                continue
+            if (other := feeds.setdefault(route.column, name)) != name:
+                point = mapper.points.names[route.column]
+                raise SchemaError(
+                    f"{where}: columns {other!r} and {name!r} both feed {point!r}; map one of them elsewhere"
+                )
+            routes[number] = route
+        self.used = np.array(sorted(routes), np.int64)  # columns of the table
+        ordered = [routes[number] for number in self.used.tolist()]
+        self._targets = np.array([route.column for route in ordered], np.int64)
+        self._shift = np.array([route.shift for route in ordered])
+        self._scale = np.array([route.scale for route in ordered])
+        self._is_plain = not self._shift.any() and bool((self._scale == 1.0).all())
+        self._is_whole = np.array_equal(self._targets, np.arange(len(mapper.points)))
+
+    def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: int = 0) -> Batch:
+        """Rows of the used columns [r u], in their units; a missing cell is NaN. Rows without a time are left out."""
+        values = np.asarray(used, np.float64)
+        rejected = Counter({why: count * len(times_ms) for why, count in self._idle.items()})
+        rejected[Rejection.MALFORMED] += malformed
+        bad_time = (times_ms < EARLIEST_MS) | (times_ms >= LATEST_MS)
+        if bad_time.any():
+            rejected[Rejection.BAD_TIME] += int(np.isfinite(values[bad_time]).sum())
+            times_ms, values = times_ms[~bad_time], values[~bad_time]
+        if not self._is_plain:
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = (values - self._shift) * self._scale
+        points = self.mapper.points
+        if not self._is_whole:
+            placed = np.full((len(times_ms), len(points)), np.nan)
+            placed[:, self._targets] = values
+            values = placed
+        impossible = points.impossible(slice(None), values)
+        if impossible.any():
+            rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
+            values = np.where(impossible, np.nan, values)
+        newest = int(times_ms[-1]) if len(times_ms) else 0
+        return Batch(self.site, newest, times_ms, values, rejected=+rejected)
