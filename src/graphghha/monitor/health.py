@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphghha.monitor.sinks.follow import FollowStats
+from graphghha.monitor.watched import Durations
 
 STUCK_AFTER_S = 60.0  # without a turn of the monitor's loop
 
@@ -17,12 +18,13 @@ class SiteHealth:
     model: str  # its identity; empty while none is loaded
     is_connected: bool
     detail: str = ""
-    lag_s: float | None = None  # how far the newest judged minute lies behind the clock
+    data_time_s: float | None = None  # plant time of the newest closed row, since 1970
     readings: Mapping[str, int] = field(default_factory=dict)  # taken, late, duplicate, ...
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
     rows_scored: int = 0
     nodes: Mapping[str, int] = field(default_factory=dict)  # by what is known of them
     incidents: Mapping[str, int] = field(default_factory=dict)  # open ones by priority
+    durations: Durations = field(default_factory=Durations)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

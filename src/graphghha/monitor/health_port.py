@@ -4,15 +4,23 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import accumulate
 from threading import Thread
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from graphghha._version import __version__
 from graphghha.monitor.health import HealthSnapshot, SiteHealth
+from graphghha.monitor.watched import BOUNDS_S
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +48,8 @@ class _Metrics(Collector):
 
 def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
     up = GaugeMetricFamily("graphghha_source_up", "1 while the source is connected.", labels=["site"])
-    lag = GaugeMetricFamily("graphghha_source_lag_seconds", "Clock minus newest judged minute.", labels=["site"])
+    as_of = GaugeMetricFamily("graphghha_data_timestamp_seconds", "Plant time of the newest row.", labels=["site"])
+    took = HistogramMetricFamily("graphghha_batch_seconds", "From a batch in hand to the journal.", labels=["site"])
     model = InfoMetricFamily("graphghha_model", "The model in use.", labels=["site"])
     scored = CounterMetricFamily("graphghha_rows_scored", "Time steps judged.", labels=["site"])
     readings = CounterMetricFamily("graphghha_readings", "Readings by what became of them.", labels=["site", "outcome"])
@@ -49,8 +58,10 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
     incidents = GaugeMetricFamily("graphghha_incidents_open", "Open incidents.", labels=["site", "priority"])
     for site in sites:
         up.add_metric([site.name], float(site.is_connected))
-        if site.lag_s is not None:
-            lag.add_metric([site.name], site.lag_s)
+        if site.data_time_s is not None:
+            as_of.add_metric([site.name], site.data_time_s)
+        up_to = zip((*map(str, BOUNDS_S), "+Inf"), accumulate(site.durations.counts), strict=True)
+        took.add_metric([site.name], list(up_to), site.durations.total_s)
         model.add_metric([site.name], {"id": site.model})
         scored.add_metric([site.name], site.rows_scored)
         for family, counts in (
@@ -61,7 +72,7 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
         ):
             for label, count in counts.items():
                 family.add_metric([site.name, label], count)
-    yield from (up, lag, model, scored, readings, rejected, nodes, incidents)
+    yield from (up, as_of, took, model, scored, readings, rejected, nodes, incidents)
 
 
 def _sink_metrics(now: HealthSnapshot) -> Iterator[Metric]:

@@ -32,7 +32,8 @@ def incident(number, *, kind="incident.annunciated", site="north", root="FCU_CVL
         "state": "unacknowledged",
         "priority": "high",
         "consistent_with": ["T1692.001", "T0836"],
-        "action": "Compare the valve's position with its command.\nThen call the control room.",
+        "text": "Zone 7: cooling valve, actuator attack, p = 0.97\nvalve reads closed, coil is cold",
+        "action": "Compare the valve's position with its command.",
         "version": 3,
     }
     return Event(number, site, 1_530_540_480_000 + number * 60_000, kind, {**body, **more})
@@ -55,10 +56,13 @@ class MemoryLog:
             del self._events[:count]
             self._first += count
 
+    def lose(self, *numbers):
+        with self._lock:
+            self._events = [event for event in self._events if event.number not in numbers]
+
     def events_after(self, number, limit):
         with self._lock:
-            begin = max(0, number + 1 - self._first)
-            return self._events[begin : begin + limit]
+            return [event for event in self._events if event.number > number][:limit]
 
     def first_event_number(self):
         return self._first

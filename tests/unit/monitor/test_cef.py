@@ -17,6 +17,9 @@ EVENTS = {
     "incident": incident(7),
     "closed": incident(8, kind="incident.closed", state="normal", priority="low"),
     "source-lost": Event(9, "north", 1_530_541_020_000, "source.lost", {"priority": "medium", "source": "mqtt"}),
+    "alarm": Event(
+        11, "north", 1_530_541_140_000, "alarm.raised", {"node": "zone-07/FCU_CVLV", "state": "B", "version": 2}
+    ),
     "heartbeat": Event(1, "monitor", 1_530_541_080_000, "monitor.heartbeat", {"last_event": 9}),
     "hostile": incident(10, site="a|b=c", root="=cmd|' /C calc'!A0\\\n\u202e]\""),
 }
@@ -52,12 +55,13 @@ def test_an_incident_reads_back_field_by_field():
     assert (fields["cs2Label"], fields["cs2"]) == ("attackTechnique", "T1692.001,T0836")
     assert fields["externalId"] == "inc-7" and fields["cs3"] == "north:7" and fields["cfp1"] == "0.97"
     assert fields["rt"] == "1530540900000" and fields["start"] == "1530540420000"
-    assert fields["msg"].endswith("command.\nThen call the control room.")
+    assert fields["msg"].endswith("p = 0.97\nvalve reads closed, coil is cold")
+    assert (fields["flexString1Label"], fields["flexString1"][:7]) == ("action", "Compare")
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_names_stay_inside_their_field(name):
-    event = incident(3, root=name, zone=name, site="north", action=name, **{"class": name, "state": name})
+    event = incident(3, root=name, zone=name, site="north", text=name, action=name, **{"class": name, "state": name})
     message = syslog_message(event, hostname="h", enterprise=32473, pid=1)
     assert b"\n" not in message and b"\r" not in message and b"\x00" not in message and len(message) <= 8192
     header, fields = parse(message.decode("utf-8").split("\ufeff", 1)[1])

@@ -100,6 +100,15 @@ def test_what_retention_took_is_announced_and_counted(path, caplog):
     assert "retention dropped 20 events" in caplog.text
 
 
+def test_a_hole_in_the_journal_is_announced_where_it_is(path):
+    log, station = MemoryLog(20), Station()
+    log.lose(5, 6, 7)
+    follower = Follower(log, station, Cursor(path), QUICK)
+    follower.start()
+    assert stop_all([follower], 5) == []
+    assert station.numbers == [1, 2, 3, 4, 7, *range(8, 21)] and station.got[4].body["count"] == 3
+
+
 def test_a_new_sink_begins_with_the_oldest_event_kept_and_misses_nothing(path):
     log, station = MemoryLog(40), Station()
     log.drop(30)

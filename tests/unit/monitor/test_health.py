@@ -17,7 +17,7 @@ SITE = SiteHealth(
     name="north",
     model="fcu-1a2b",
     is_connected=True,
-    lag_s=61.5,
+    data_time_s=1530540900.0,
     readings={"taken": 100, "late": 2},
     rejected={"malformed": 3},
     rows_scored=10,
@@ -25,6 +25,8 @@ SITE = SiteHealth(
     incidents={"high": 1},
 )
 SINK = FollowStats("siem", cursor=7, delivered=5, failures=4, refused=0, dropped=0, last_error="")
+SITE.durations.add(0.03)
+SITE.durations.add(30)
 WELL = HealthSnapshot(loop_age_s=0.2, is_journal_writable=True, sites=(SITE,), sinks=(SINK,), last_event=9)
 
 
@@ -93,7 +95,9 @@ def test_metrics_are_what_prometheus_reads(ask):
     }
     assert samples["graphghha_readings_total", ("outcome", "late"), ("site", "north")] == 2
     assert samples["graphghha_rejected_total", ("reason", "malformed"), ("site", "north")] == 3
-    assert samples["graphghha_source_lag_seconds", ("site", "north")] == 61.5
+    assert samples["graphghha_data_timestamp_seconds", ("site", "north")] == 1530540900
+    assert samples["graphghha_batch_seconds_bucket", ("le", "0.05"), ("site", "north")] == 1
+    assert samples["graphghha_batch_seconds_bucket", ("le", "+Inf"), ("site", "north")] == 2
     assert samples["graphghha_sink_pending_events", ("sink", "siem")] == 2
     assert samples["graphghha_sink_dropped_total", ("sink", "siem")] == 0
     assert all(re.fullmatch(r"graphghha_[a-z_]+", name) for name, *_ in samples)

@@ -5,8 +5,8 @@ from graphghha.monitor.sinks.base import Event
 from graphghha.monitor.sinks.text import clean, to_ms
 
 SEVERITY = {"critical": 10, "high": 8, "medium": 5, "low": 3}  # of an event without priority: 1
-# The CEF dictionary's limits or less: a line of nothing but hostile names still fits the 8 kB that receivers take.
-_NAME, _TEXT, _MESSAGE, _HOST, _ID = 128, 200, 400, 100, 40
+# Short enough that a line of nothing but hostile names still fits the 8 kB that receivers take.
+_NAME, _TEXT, _MESSAGE, _HOST, _ID = 128, 200, 400, 100, 128
 
 
 def cef_line(event: Event) -> str:
@@ -27,12 +27,13 @@ def title(event: Event) -> str:
 
 def _fields(event: Event) -> dict[str, str]:
     body = event.body
-    node = "/".join(str(part) for part in (event.site, body.get("zone"), body.get("root")) if part)
+    own = body.get("root") or body.get("node")
+    node = "/".join(str(part) for part in (event.site, body.get("zone"), own) if part)
     fields = {"rt": str(event.time_ms), "externalId": clean(body.get("id", event.key), _ID), "cat": _family(event)}
     if (since := to_ms(body.get("since"))) is not None:
         fields["start"] = str(since)
-    if body.get("root"):
-        fields["dvchost"] = clean(body["root"], _HOST)
+    if own:
+        fields["dvchost"] = clean(own, _HOST)
     techniques = body.get("consistent_with") or ()
     labelled = {
         "cs1": ("node", node),
@@ -43,13 +44,14 @@ def _fields(event: Event) -> dict[str, str]:
         "cs6": ("zone", body.get("zone")),
         "cn1": ("version", body.get("version")),
         "cfp1": ("probability", body.get("probability")),
+        "flexString1": ("action", body.get("action")),
     }
     for key, (label, value) in labelled.items():
         if value not in (None, ""):
             fields[f"{key}Label"] = label
             fields[key] = clean(value, _TEXT)
-    if body.get("action"):
-        fields["msg"] = clean(body["action"], _MESSAGE, keep_newlines=True)
+    if body.get("text"):
+        fields["msg"] = clean(body["text"], _MESSAGE, keep_newlines=True)
     return fields
 
 
