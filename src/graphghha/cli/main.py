@@ -14,6 +14,7 @@ from graphghha.cli.import_lbnl import import_lbnl
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
+from graphghha.cli.watch import watch
 from graphghha.errors import GraphGHHAError
 
 
@@ -35,5 +36,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train):
+for command in (bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train, watch):
     main.add_command(command)

@@ -67,7 +67,7 @@ def _watch(settings: "Settings", as_json: bool) -> None:
         service = open_monitor(settings)
         attach(service)
         shown = JsonLinesStdout("stdout", service.stop) if as_json else LinesForPeople()
-        service.follow(shown, Cursor(settings.monitor.state_dir / "stdout.cursor"), FollowRule())
+        service.follow(shown, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
         service.run()
 
 

@@ -6,8 +6,10 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from graphghha.monitor.sinks.mqtt import MqttSinkConfig
-from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig
+from graphghha.monitor.sinks import Sink
+from graphghha.monitor.sinks.jsonl import JsonLinesFile
+from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
+from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
 from graphghha.sources.open import zones_in
 
@@ -173,6 +175,9 @@ class JsonlTable(SinkTable):
     path: Place
     sync: bool = True
 
+    def open(self) -> Sink:
+        return JsonLinesFile(self.name, self.path, sync=self.sync)
+
 
 class MqttTable(SinkTable, Credentials):
     """kind = "mqtt"."""
@@ -195,6 +200,9 @@ class MqttTable(SinkTable, Credentials):
             tls=self.tls() if scheme == "mqtts" else None,
             retain_open=self.retain_open,
         )
+
+    def open(self) -> Sink:
+        return MqttSink(self.name, self.config())
 
     @model_validator(mode="after")
     def _address_is_understood(self) -> "MqttTable":
@@ -223,6 +231,9 @@ class SyslogTable(SinkTable):
             hostname=self.hostname,
             enterprise=self.enterprise,
         )
+
+    def open(self) -> Sink:
+        return SyslogSink(self.name, self.config())
 
     @model_validator(mode="after")
     def _address_is_understood(self) -> "SyslogTable":
