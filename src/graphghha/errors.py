@@ -10,6 +10,8 @@ GraphGHHAError            exit 1   500
   CheckpointError         exit 5   409   weights do not fit this graph or config
   EngineError             exit 6   503   backend or extra missing, or scores not finite
   NotFoundError           exit 7   404   no such node, case, plant or alarm
+  ConflictError           exit 8   409   it is not in the state the request assumes
+  JournalError            exit 9   507   the journal cannot be written or read
 
 A message says where, what, and what instead. The user's mistake raises one of these; the programmer's
 mistake is an `assert`.
@@ -77,3 +79,17 @@ class NotFoundError(GraphGHHAError, LookupError):
 
     exit_code = 7
     http_status = 404
+
+
+class ConflictError(GraphGHHAError):
+    """What is asked for does not fit the state things are in by now."""
+
+    exit_code = 8
+    http_status = 409
+
+
+class JournalError(GraphGHHAError):
+    """The journal cannot be written or read."""
+
+    exit_code = 9
+    http_status = 507

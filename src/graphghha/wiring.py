@@ -1,15 +1,17 @@
 """The one place where parts meet: model, engine, testbed and monitor."""
 
+import hashlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphghha.alarms import AlarmRule, AlarmState, ChangeKind, GroupRule, Incident, Proximity
+from graphghha.alarms import AlarmRule, Fact, GroupRule, Incident, Proximity
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.evaluation.events import event_scores, judge
@@ -18,33 +20,56 @@ from graphghha.evaluation.recording import STEP_S, attacks_in
 from graphghha.evaluation.scenario import Run
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor import Notice, Pipeline
-from graphghha.plants import LabelledDay, Plant, load_plant, load_testbed
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.monitor import Detector, Journal, Monitor, Retention, SiteConfig
+from graphghha.monitor.evidence import SignalWitness
+from graphghha.monitor.intake import IntakeConfig
+from graphghha.monitor.service import Service
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import FollowRule
+from graphghha.monitor.view import read_view
+from graphghha.plants import LabelledDay, load_plant, load_testbed
+from graphghha.settings import Settings, SiteTable
+from graphghha.sources import Batch
+from graphghha.sources.check import CheckReport, check_address
+from graphghha.sources.open import open_source
+from graphghha.sources.points import points_of
+from graphghha.windows.features import HISTORY_ROWS, REBUILD_ROWS
 
 ROWS_PER_DAY = 1440
 
 
-def open_pipeline(directory: Path, zones: int, **engine: Any) -> Pipeline:
+def open_detector(directory: Path, zones: int, **engine: Any) -> Detector:
     """A verified model on a building of its plant, with the thresholds it was shipped with."""
     model = load_model(directory)
-    graph = model.template.replicate(zones)
-    rule, group_rule = AlarmRule(**model.thresholds["rule"]), GroupRule(**model.thresholds["group"])
-    return Pipeline(Scorer(model, graph, **engine), graph, rule, group_rule)
+    graph, plant = model.template.replicate(zones), load_plant(model.plant)
+    digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()
+    return Detector(
+        model=f"{directory.name}@{digest[:12]}",
+        plant=plant,
+        graph=graph,
+        make_scorer=lambda: Scorer(model, graph, **engine),
+        rule=AlarmRule(**model.thresholds["rule"]),
+        group_rule=GroupRule(**model.thresholds["group"]),
+        witnesses=(SignalWitness(graph, plant, model.scaler, model.expectation),),
+        history_rows=REBUILD_ROWS,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Minute:
     """One step of a demonstration."""
 
-    time: np.datetime64
-    alarms: AlarmState
-    incidents: tuple[Incident, ...]
-    notices: tuple[Notice, ...]
+    time_ms: int
+    facts: tuple[Fact, ...]
 
 
 class Demo:
-    """A simulated building on its showcase day, watched minute by minute; the truth is used for the score card only."""
+    """A simulated building on its showcase day, watched minute by minute by the real monitor with a real journal.
+
+    The truth is written into the journal for the score card; the detector sees readings only.
+    """
+
+    SITE = "demo"
 
     def __init__(self, plant_name: str = "fcu", *, minutes: int, seed: int = 7, model: Path | None = None) -> None:
         plant = load_plant(plant_name)
@@ -64,40 +89,58 @@ class Demo:
             zones=scene.zones,
             cases=scene.cases,
         )
-        self.pipeline = open_pipeline(model or shipped_model(plant_name), scene.zones)
+        self._resources = ExitStack()
+        folder = Path(self._resources.enter_context(TemporaryDirectory(prefix="graphghha-demo-")))
+        self._monitor = Monitor(self._resources.enter_context(Journal(folder / "journal.db")))
+        config = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + scene.begin_min)
+        detector = open_detector(model or shipped_model(plant_name), scene.zones)
+        self._site = self._monitor.add(self.SITE, detector, config)
         self._announced: dict[int, Incident] = {}
         self._today: LabelledDay | None = None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._resources.close()
+
     def watch(self) -> Iterator[Minute]:
         """Fill the windows with the days before, then judge the day minute by minute."""
-        run = self.run
+        run, begin = self.run, self.scene.begin_min
         *before, today = load_testbed(self.plant.name).run(
             zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases
         )
-        for day in before:
-            self.pipeline.warm_up(*_readings(day, slice(None)))
-        begin, end = self.scene.begin_min, self.scene.begin_min + self.minutes
-        self.pipeline.warm_up(*_readings(today, slice(0, begin)))
         self._today = today
-        for minute in range(begin, end):
-            row = slice(minute, minute + 1)
-            notices = tuple(self.pipeline.push(today.times[row], *_readings(today, row)))
-            for notice in notices:
-                if notice.kind is ChangeKind.ANNUNCIATED:
-                    self._announced[notice.incident.number] = notice.incident
-            yield Minute(today.times[minute], self.pipeline.alarms, self.pipeline.incidents, notices)
+        for day in before:
+            self._monitor.step(self._batch(day, slice(None)))
+        self._monitor.step(self._batch(today, slice(0, begin)))
+        for case in run.cases:
+            self._monitor.note(self.SITE, Fact(self._site.time_ms, "truth.scheduled", {"case": case}))
+        for minute in range(begin, begin + self.minutes):
+            facts = self._monitor.step(self._batch(today, slice(minute, minute + 1)))
+            self._announced |= {each.number: each for each in self._site.incidents if each.is_annunciated}
+            yield Minute(self._site.time_ms, tuple(facts))
+
+    def view(self) -> dict[str, Any]:
+        """What a screen shows, read from the journal."""
+        return read_view(self._monitor.journal.reader, self.SITE)
 
     def scorecard(self) -> dict[str, Any]:
         """What was attacked so far, and what was made of it."""
         assert self._today is not None, "watch first"
-        window = slice(self.scene.begin_min, self.scene.begin_min + self.pipeline.alarms.step)
-        graph, near = self.pipeline.graph, Proximity(self.pipeline.graph)
-        shape = (self.pipeline.alarms.step, graph.num_nodes)
+        window = slice(self.scene.begin_min, self.scene.begin_min + self._site.steps)
+        graph = self._site.detector.graph
+        shape = (self._site.steps, graph.num_nodes)
         observable = self._today.observable[window].reshape(shape)
         attacks = attacks_in(self.plant, graph, self.run, self._today.event[window].reshape(shape), observable)
         recovering = np.repeat(self._today.recovering[window], self.plant.template.num_nodes, axis=1)
         judged = judge(
-            list(self._announced.values()), attacks, near, num_steps=shape[0], step_s=STEP_S, recovering=recovering
+            list(self._announced.values()),
+            attacks,
+            Proximity(graph),
+            num_steps=shape[0],
+            step_s=STEP_S,
+            recovering=recovering,
         )
         scores = event_scores([judged])
         card: dict[str, Any] = without_nan(
@@ -111,19 +154,63 @@ class Demo:
         )
         return card
 
+    def _batch(self, day: LabelledDay, rows: slice) -> Batch:
+        times_ms = day.times[rows].astype("datetime64[ms]").astype(np.int64)
+        values = day.values[rows].reshape(len(times_ms), -1).astype(np.float64)
+        return Batch(self.SITE, int(times_ms[-1]), times_ms, values)
 
-def _readings(day: LabelledDay, rows: slice) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    values = day.values[rows].reshape(len(day.times[rows]), -1)
-    return values, np.ones(values.shape, np.bool_)
+
+def open_monitor(settings: Settings) -> Service:
+    """Everything a settings file asks for, ready to run."""
+    state = settings.monitor.state_dir
+    (cursors := state / "sinks").mkdir(parents=True, exist_ok=True)
+    tables = {site.name: site for site in settings.site}
+    with ExitStack() as opened:
+        keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)
+        journal = opened.enter_context(Journal(state / settings.monitor.journal, keep))
+        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].num_zones or 1))
+        sources = {}
+        for name, table in tables.items():
+            directory = table.model or shipped_model(table.plant)
+            site = monitor.add(name, open_detector(directory, table.num_zones or 1), _site_config(table))
+            source = open_source(
+                table.source_uri(),
+                site=name,
+                points=site.detector.points,
+                plant=site.detector.plant,
+                mapping=table.mapping,
+            )
+            opened.callback(source.close)
+            sources[name] = source
+        models = {name: table.model for name, table in tables.items() if table.model}
+        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
+        for sink in settings.sink:
+            rule = FollowRule(kinds=sink.events, heartbeat_s=sink.heartbeat_s)
+            service.follow(sink.open(), Cursor(cursors / f"{sink.name}.cursor"), rule)
+        if settings.health.port:
+            service.serve_health(settings.health.port)
+        opened.pop_all()  # from here on the service closes what it was given
+    return service
 
 
-def describe(notice: Notice, plant: Plant) -> str:
-    """A sentence for an operator."""
-    node = notice.root.rpartition("/")[2]
-    meaning = next((signal.meaning for signal in plant.signals if signal.name == node), node.replace("_", " ").lower())
-    clock = str(notice.since)[11:16]
-    if notice.kind is ChangeKind.CLOSED:
-        return f"{notice.zone}: {meaning} ({node}) is back to normal"
-    return (
-        f"{notice.zone}: {meaning} ({node}), {notice.attack_class} attack, p = {notice.probability:.2f}, since {clock}"
+def check_site(site: SiteTable, seconds: float) -> CheckReport:
+    """What a site's source sends, without touching the broker's session."""
+    plant = load_plant(site.plant)
+    points = points_of(plant.template.replicate(site.num_zones or 1))
+    return check_address(
+        site.source_uri(), site=site.name, points=points, plant=plant, seconds=seconds, mapping=site.mapping
+    )
+
+
+def _site_config(site: SiteTable) -> SiteConfig:
+    intake = IntakeConfig(
+        step_ms=round(load_plant(site.plant).step_s * 1000),
+        lateness_ms=round(site.lateness_s * 1000),
+        stale_after_ms=round(site.stale_after_s * 1000),
+    )
+    return SiteConfig(
+        intake=intake,
+        warm_up_rows=site.warm_up_rows,
+        lost_after_ms=round(site.lost_after_s * 1000),
+        latching=site.latching,
     )

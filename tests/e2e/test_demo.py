@@ -22,14 +22,19 @@ def test_the_first_attack_is_named_on_the_right_node_within_minutes():
     *incidents, card = (json.loads(line) for line in run("--minutes", "40", "--json"))
     first = incidents[0]
     assert (first["zone"], first["root"], first["class"]) == ("zone-07", "FCU_CVLV", "actuator")
-    assert "2018-07-10T09:15Z" <= first["since"] <= first["time"] <= "2018-07-10T09:30Z"
+    assert "2018-07-10T09:15:00Z" <= first["since"] <= first["time"] <= "2018-07-10T09:30:00Z"
+    assert {"signal"} <= {item["kind"] for item in first["evidence"]} and "T1692.001" in first["consistent_with"]
     assert card["scorecard"]["attacks"] == card["scorecard"]["detected"] == 1
     assert card["scorecard"]["hit_at_1"] == 1 and card["scorecard"]["median_ttd_min"] < 15
 
 
 def test_people_read_sentences():
     lines = run("--minutes", "30")
-    assert "zone-07" in lines[0] and "actuator attack, p = " in lines[0] and "1 of 1 attacks found" in lines[-1]
+    assert (
+        "Zone 7: cooling valve" in lines[0]
+        and "actuator attack, p = " in lines[0]
+        and "1 of 1 attacks found" in lines[-1]
+    )
 
 
 def test_before_the_first_attack_there_is_nothing_to_score():

@@ -16,21 +16,22 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Incidents as JSON lines, the score card last.")
 def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
     """Watch a simulated building while it is attacked, and see the attacks named."""
-    from graphghha.cli.live import NEWEST, show_live, write_picture
-    from graphghha.wiring import Demo, describe
+    from graphghha.cli.live import NEWEST, lines, show_live, write_picture
+    from graphghha.wiring import Demo
 
-    running = Demo(minutes=minutes, seed=seed)
-    if headless or as_json or picture:
-        told: deque[str] = deque(maxlen=NEWEST)
-        for minute in running.watch():
-            for notice in minute.notices:
-                told.append(f"{str(minute.time)[11:16]}  {describe(notice, running.plant)}")
-                click.echo(json.dumps(notice.to_dict()) if as_json else told[-1])
-        if picture:
-            write_picture(running, minute, told, picture)
-    else:
-        show_live(running, speed)
-    card = running.scorecard()
+    with Demo(minutes=minutes, seed=seed) as running:
+        if headless or as_json or picture:
+            told: deque[str] = deque(maxlen=NEWEST)
+            for minute in running.watch():
+                for fact, line in lines(minute.facts):
+                    told.append(line)
+                    event = {"event": fact.kind.partition(".")[2], **fact.body}
+                    click.echo(json.dumps(event, ensure_ascii=False) if as_json else line)
+            if picture:
+                write_picture(running.view(), told, picture)
+        else:
+            show_live(running, speed)
+        card = running.scorecard()
     if as_json:
         click.echo(json.dumps({"scorecard": card}))
     elif not card["detected"]:

@@ -1,5 +1,22 @@
-"""The monitor: rows of readings in, incidents out. Sees the engine only as a `Scorer`. No torch."""
+"""The monitor: readings in, incidents out, nothing lost. Sees the engine only as a `Scorer`. No torch."""
 
-from graphghha.monitor.pipeline import Notice, Pipeline, Scorer
+from graphghha.monitor.detector import Detector
+from graphghha.monitor.journal import Journal, Retention
+from graphghha.monitor.monitor import Monitor
+from graphghha.monitor.pipeline import Pipeline, Scorer, Step
+from graphghha.monitor.reader import Reader
+from graphghha.monitor.site import Outcome, Site, SiteConfig
 
-__all__ = ["Notice", "Pipeline", "Scorer"]
+__all__ = [
+    "Detector",
+    "Journal",
+    "Monitor",
+    "Outcome",
+    "Pipeline",
+    "Reader",
+    "Retention",
+    "Scorer",
+    "Site",
+    "SiteConfig",
+    "Step",
+]

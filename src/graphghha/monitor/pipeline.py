@@ -1,17 +1,17 @@
-"""The deterministic core: rows -> scores -> alarms -> incidents. No clock, no I/O: the same rows, the same notices."""
+"""The deterministic core: rows -> scores -> alarms -> incidents. No clock, no I/O: the same rows, the same steps."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import (
+    AlarmEvents,
     AlarmRule,
     AlarmState,
     Change,
-    ChangeKind,
     GroupRule,
     GroupState,
     Incident,
@@ -22,8 +22,6 @@ from graphghha.alarms import (
 from graphghha.graph import CpsGraph
 from graphghha.vocabulary import CLASSES
 
-TOLD = (ChangeKind.ANNUNCIATED, ChangeKind.CLOSED)
-
 
 class Scorer(Protocol):
     """What the monitor asks of an engine."""
@@ -33,44 +31,31 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Something an operator is told about an incident."""
+class Step:
+    """What one row brought."""
 
-    kind: ChangeKind
-    time: np.datetime64
-    since: np.datetime64
-    root: str
-    zone: str | None
-    attack_class: str
-    probability: float
-    members: tuple[str, ...]
-    incident: Incident
+    time_ms: int
+    scores: NDArray[np.float32]  # [s c]
+    events: AlarmEvents
+    changes: tuple[Change, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON, in the names of the public contract."""
-        return {
-            "id": self.incident.number,
-            "event": str(self.kind),
-            "time": f"{self.time}Z",
-            "zone": self.zone,
-            "root": self.root.rpartition("/")[2],
-            "class": self.attack_class,
-            "probability": round(self.probability, 3),
-            "since": f"{self.since}Z",
-            "alarms": [member.rpartition("/")[2] for member in self.members],
-        }
+    def probability(self, node: int) -> float:
+        """P(attack)."""
+        return 1.0 - float(self.scores[node, 0])
+
+    def attack_class(self, node: int) -> str:
+        """The likeliest of the attack classes."""
+        return CLASSES[1 + int(np.argmax(self.scores[node, 1:]))]
 
 
 class Pipeline:
-    """One building: feed rows in time order, read notices."""
+    """One building: feed rows in time order, read steps."""
 
     def __init__(self, scorer: Scorer, graph: CpsGraph, rule: AlarmRule, group_rule: GroupRule) -> None:
-        self.graph, self._scorer, self._rule, self._group_rule = graph, scorer, rule, group_rule
+        self.graph, self.scorer, self._rule, self._group_rule = graph, scorer, rule, group_rule
         self._near = Proximity(graph)
         self.alarms = AlarmState.start(graph.num_nodes)
         self._groups = GroupState()
-        self._times: dict[int, np.datetime64] = {}  # of steps that open incidents may still refer to
-        self._told: dict[int, tuple[str, float]] = {}  # class and probability of an incident when it was announced
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
@@ -79,42 +64,47 @@ class Pipeline:
 
     def warm_up(self, values: NDArray[Any], fresh: NDArray[np.bool_]) -> None:
         """Rows that fill the windows and are not judged."""
-        self._scorer.push(values, fresh, np.zeros(len(values), np.bool_))
+        if len(values):
+            self.scorer.push(values, fresh, np.zeros(len(values), np.bool_))
 
-    def push(self, times: NDArray[np.datetime64], values: NDArray[Any], fresh: NDArray[np.bool_]) -> Iterator[Notice]:
-        """Judge rows one by one."""
-        probs = self._scorer.push(values, fresh, np.ones(len(values), np.bool_)).probs
-        for time, scores in zip(times, probs, strict=True):
+    def push(
+        self,
+        times_ms: NDArray[np.int64],
+        values: NDArray[Any],
+        fresh: NDArray[np.bool_],
+        judged: NDArray[np.bool_] | None = None,
+    ) -> Iterator[Step]:
+        """Judge rows one by one. Rows not `judged` [r] are steps all the same: all nodes are unknown in them."""
+        if not len(values):
+            return
+        heard = np.asarray(fresh.any(axis=1))  # a row of which nothing is known needs no engine
+        if judged is not None:
+            heard &= judged
+        probs = np.full((len(values), self.graph.num_nodes, len(CLASSES)), np.nan, np.float32)
+        probs[heard] = self.scorer.push(values, fresh, heard).probs
+        for time_ms, scores in zip(times_ms.tolist(), probs, strict=True):
             attack = 1.0 - scores[:, 0].astype(np.float64)
-            self._times[self.alarms.step] = time
             self.alarms, events = advance(self.alarms, attack, self._rule)
             self._groups, changes = group(self._groups, self.alarms, events, attack, self._near, self._group_rule)
-            yield from (self._notice(change, time, scores) for change in changes if change.kind in TOLD)
-        self._forget()
+            yield Step(time_ms, scores, events, changes)
 
-    def _notice(self, change: Change, time: np.datetime64, scores: NDArray[np.float32]) -> Notice:
-        incident = change.incident
-        if change.kind is ChangeKind.ANNUNCIATED:
-            likeliest = CLASSES[1 + int(np.argmax(scores[incident.root, 1:]))]
-            self._told[incident.number] = likeliest, 1.0 - float(scores[incident.root, 0])
-        attack_class, probability = self._told[incident.number]
-        if change.kind is ChangeKind.CLOSED:
-            del self._told[incident.number]
-        names = self.graph.names
-        return Notice(
-            change.kind,
-            time,
-            self._times.get(incident.since, time),
-            names[incident.root],
-            self.graph.zones[incident.root],
-            attack_class,
-            probability,
-            tuple(names[member] for member in incident.members),
-            incident,
-        )
+    def to_state(self) -> dict[str, Any]:
+        """Alarms and groups; the scorer's windows are rebuilt from rows instead."""
+        return {
+            "alarms": {field.name: getattr(self.alarms, field.name) for field in fields(self.alarms)},
+            "incidents": [_plain(incident) for incident in self._groups.incidents],
+            "next_number": self._groups.next_number,
+        }
 
-    def _forget(self) -> None:
-        onsets = self.alarms.onset[self.alarms.onset >= 0]
-        needed = [int(onset) for onset in onsets] + [incident.since for incident in self.incidents]
-        oldest = min(needed, default=self.alarms.step)
-        self._times = {step: time for step, time in self._times.items() if step >= oldest}
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.alarms = AlarmState(**state["alarms"])
+        self._groups = GroupState(tuple(_incident(each) for each in state["incidents"]), state["next_number"])
+
+
+def _plain(incident: Incident) -> dict[str, Any]:
+    return asdict(incident) | {"standing": sorted(incident.standing)}
+
+
+def _incident(data: Mapping[str, Any]) -> Incident:
+    sequences = {"members": tuple(data["members"]), "ranking": tuple(data["ranking"])}
+    return Incident(**{**data, **sequences, "standing": frozenset(data["standing"])})

@@ -34,6 +34,22 @@ class CaseInfo:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Advice:
+    """What an operator should hear about a node: its name in words, what its readings look like, what to do.
+
+    Techniques are ATT&CK for ICS ids an attack through this node would be consistent with, today's id before the
+    one it replaced; none for physical tampering, which that catalogue does not know.
+    """
+
+    name: str
+    action: str
+    priority: str = "medium"  # low | medium | high
+    techniques: tuple[str, ...] = ()
+    low: str = "reads low"  # its reading is below what its neighbours imply
+    high: str = "reads high"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Scene:
     """A showcase: a building, a day, and the attacks of that day (case specifications)."""
 
@@ -64,6 +80,12 @@ class Plant:
     cases: Mapping[str, CaseInfo] = field(default_factory=dict)
     scene: Scene | None = None
     dialects: tuple[Dialect, ...] = ()
+    advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
+
+    def advise(self, role: str) -> Advice:
+        """The plant's own advice about a node, or what holds for any plant."""
+        name = role.replace("_", " ")
+        return self.advice.get(role) or Advice(name=name, action=f"Compare {name} with a local reading on site.")
 
     def signal(self, name: str) -> Signal:
         for signal in self.signals:

@@ -83,6 +83,14 @@ class Expectation:
             out[rows] = np.clip((values[rows] - mean[:count]) / spread[:count], -CLIP, CLIP)
         return out
 
+    def expected(self, inputs: Floats) -> tuple[Floats, Floats]:
+        """What signals should read and how far they may stray, [n S] each, from recent means [n S*L]; n <= 64."""
+        assert len(inputs) <= BLOCK_ROWS
+        block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
+        block[: len(inputs)] = inputs
+        mean, spread = self._predict(block)
+        return mean[: len(inputs)], spread[: len(inputs)]
+
     def _predict(self, block: Floats) -> tuple[Floats, Floats]:
         w = self.weights
         first = (block @ self._first).reshape(len(block), self.num_signals, -1).transpose(1, 0, 2)  # [S n h]

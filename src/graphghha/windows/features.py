@@ -40,6 +40,8 @@ FEATURE_NAMES = (
     *(f"abs_residual_{name}" for name in SIZES.feature_names),
 )
 HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
+# rows that rebuild a featurizer to the last bit: the oldest residual in a window looks back on rows of its own
+REBUILD_ROWS = HISTORY_ROWS + RECENT.history_rows
 CLIP = 10.0
 
 

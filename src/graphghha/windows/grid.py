@@ -5,10 +5,10 @@ reading keeps its last value until it is stale; then its cell is NaN and not fre
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,9 @@ class Rows:
     """Closed rows in time order: r rows, p points. Values are NaN exactly where they are not fresh."""
 
     times_ms: NDArray[np.int64]  # [r]
-    values: NDArray[np.float64]  # [r p]
+    values: NDArray[np.floating[Any]]  # [r p]
     fresh: NDArray[np.bool_]  # [r p]
+    heard: NDArray[np.bool_]  # [r] some reading fell into this row
 
     def __len__(self) -> int:
         return len(self.times_ms)
@@ -148,6 +149,41 @@ class Grid:
         self._value[cell] = max(value, self._value[cell])
         return Outcome.CONFLICT
 
+    def push_columns(
+        self, columns: NDArray[np.int32], times_ms: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        """Long data [n]: as if every reading had been pushed in turn. A column beyond the points is unknown."""
+        rows = -(-times_ms // self.config.step_ms)
+        if self._takes_each(columns, rows, times_ms, values):
+            cells = rows % self.config.horizon_rows, columns
+            self._time[cells], self._value[cells] = times_ms, values + 0.0
+            np.add.at(self._counts[Outcome.ACCEPTED], columns, 1)
+            np.add.at(self._counts[_OUT_OF_ORDER], columns[times_ms < self._newest[columns]], 1)
+            np.maximum.at(self._newest, columns, times_ms)
+            return
+        for column, time_ms, value in zip(columns.tolist(), times_ms.tolist(), values.tolist(), strict=True):
+            if 0 <= column < len(self.points):
+                self._counts[self._place(column, time_ms, value + 0.0), column] += 1
+            else:
+                self._unknown += 1
+
+    def _takes_each(
+        self,
+        columns: NDArray[np.int32],
+        rows: NDArray[np.int64],
+        times_ms: NDArray[np.int64],
+        values: NDArray[np.float64],
+    ) -> bool:
+        """Known points, finite values, in order, each into an open empty cell of its own."""
+        inside = (rows >= self._next) & (rows < self._next + self.config.horizon_rows)
+        known = (columns >= 0) & (columns < len(self.points))
+        if not (inside & known & np.isfinite(values)).all() or (np.diff(times_ms) < 0).any():
+            return False
+        cells = rows * len(self.points) + columns
+        return len(np.unique(cells)) == len(cells) and bool(
+            (self._time[rows % self.config.horizon_rows, columns] == NEVER).all()
+        )
+
     def push_block(self, times_ms: NDArray[np.int64], values: NDArray[Any]) -> None:
         """Wide data [n], [n p]: as if every reading had been pushed, row by row. An empty cell is NaN."""
         values = np.asarray(values, np.float64) + 0.0
@@ -227,4 +263,32 @@ class Grid:
         fresh = times_ms[:, None] - time[1:] <= self.config.stale_after_ms
         self._counts[_GAP] += (fresh & ~filled).sum(axis=0)
         self._counts[_STALE] += (~fresh).sum(axis=0)
-        return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh)
+        return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh, filled.any(axis=1))
+
+    def to_state(self) -> dict[str, Any]:
+        """Everything it knows, as numbers and arrays. Of the open rows only those that hold something."""
+        open_rows = np.arange(self._next, self._next + self.config.horizon_rows)
+        slots = open_rows % self.config.horizon_rows
+        taken = (self._time[slots] != NEVER).any(axis=1)
+        return {
+            "next": self._next,
+            "open": open_rows[taken],
+            "time": self._time[slots[taken]],
+            "value": self._value[slots[taken]],
+            "held_time": self._held_time,
+            "held_value": self._held_value,
+            "newest": self._newest,
+            "counts": self._counts,
+            "unknown": self._unknown,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], points: Sequence[str], config: GridConfig) -> Self:
+        """The grid that gave this state."""
+        grid = cls(points, config, start_ms=state["next"] * config.step_ms)
+        slots = state["open"] % config.horizon_rows
+        grid._time[slots], grid._value[slots] = state["time"], state["value"]
+        grid._held_time, grid._held_value = state["held_time"].copy(), state["held_value"].copy()
+        grid._newest, grid._counts = state["newest"].copy(), state["counts"].copy()
+        grid._unknown = state["unknown"]
+        return grid

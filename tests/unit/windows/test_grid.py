@@ -1,4 +1,5 @@
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -28,8 +29,7 @@ def grid() -> Grid:
 
 
 def same_bytes(one: Rows, other: Rows) -> bool:
-    pairs = ((one.times_ms, other.times_ms), (one.values, other.values), (one.fresh, other.fresh))
-    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+    return all(getattr(one, f.name).tobytes() == getattr(other, f.name).tobytes() for f in fields(Rows))
 
 
 def test_a_row_takes_the_latest_reading_of_its_step():
@@ -120,7 +120,7 @@ def test_the_pieces_in_which_time_advances_do_not_matter_once_all_readings_are_i
         whole.push(*reading)
         pieces.push(*reading)
     parts = [pieces.advance(stop) for stop in [*sorted(stops), 11 * STEP]]
-    joined = Rows(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("times_ms", "values", "fresh")))
+    joined = Rows(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Rows)))
     assert same_bytes(joined, whole.advance(11 * STEP))
     assert whole.counters == pieces.counters
 
@@ -154,6 +154,42 @@ def test_wide_blocks_give_the_bytes_and_counts_of_single_readings(blocks):
         assert same_bytes(columnar.advance(now), single.advance(now))
         assert columnar.counters == single.counters
     assert same_bytes(columnar.advance(12 * STEP), single.advance(12 * STEP))
+
+
+@given(st.lists(st.tuples(readings, st.integers(0, 3 * STEP), st.booleans()), max_size=4))
+def test_long_columns_give_the_bytes_and_counts_of_single_readings(blocks):
+    columnar, single = grid(), grid()
+    now = 0
+    for pushed, leap, tidy in blocks:
+        pushed = sorted(pushed, key=lambda reading: reading[1]) if tidy else pushed
+        columns = np.array([(*POINTS, "nobody").index(point) for point, _, _ in pushed], np.int32)
+        times = np.array([time_ms for _, time_ms, _ in pushed], np.int64)
+        columnar.push_columns(columns, times, np.array([value for _, _, value in pushed], np.float64))
+        for reading in pushed:
+            single.push(*reading)
+        now += leap
+        assert same_bytes(columnar.advance(now), single.advance(now))
+        assert columnar.counters == single.counters
+
+
+@given(readings, st.integers(0, 13 * STEP), readings)
+def test_a_grid_restored_from_its_state_goes_on_as_if_nothing_had_happened(before, now, after):
+    whole = grid()
+    for reading in before:
+        whole.push(*reading)
+    whole.advance(now)
+    restored = Grid.from_state(whole.to_state(), POINTS, CONFIG)
+    for reading in after:
+        assert whole.push(*reading) == restored.push(*reading)
+    assert same_bytes(whole.advance(now + 4 * STEP), restored.advance(now + 4 * STEP))
+    assert whole.counters == restored.counters
+
+
+def test_a_row_says_whether_anything_was_heard_in_it():
+    g = grid()
+    g.push("b", STEP, 1.0)
+    g.push("c", STEP, math.nan)
+    assert g.advance(3 * STEP).heard.tolist() == [False, True, False, False]
 
 
 def test_after_a_long_silence_rows_come_in_bounded_pieces():

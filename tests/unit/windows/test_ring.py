@@ -10,7 +10,7 @@ from graphghha.windows import Ring, Rows
 def rows(start: int, count: int, points: int = 2) -> Rows:
     times = np.arange(start, start + count, dtype=np.int64)
     values = np.repeat(times[:, None], points, axis=1).astype(float)
-    return Rows(times, values, values % 3 != 0)
+    return Rows(times, values, values % 3 != 0, np.ones(count, bool))
 
 
 @given(st.integers(1, 6), st.lists(st.integers(0, 9), max_size=8))

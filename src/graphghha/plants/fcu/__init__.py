@@ -1,6 +1,7 @@
 """The fan-coil plant: a 32-node template, 29 signals at one minute, and its attack catalogue."""
 
 from graphghha.plants.base import Dialect, Plant
+from graphghha.plants.fcu.advice import ADVICE
 from graphghha.plants.fcu.catalog import CASES
 from graphghha.plants.fcu.scene import SCENE
 from graphghha.plants.fcu.signals import NAMES, SIGNALS, SOURCE_UNITS, TIME_COLUMN, TIME_FORMAT
@@ -17,4 +18,5 @@ PLANT = Plant(
     dialects=(
         Dialect(time_column=TIME_COLUMN, time_format=TIME_FORMAT, units=dict(zip(NAMES, SOURCE_UNITS, strict=True))),
     ),
+    advice=ADVICE,
 )

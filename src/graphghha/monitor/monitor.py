@@ -1,0 +1,260 @@
+"""Many sites in one process: readings in, journal out, nothing acknowledged before it is on the disk.
+
+One site's error never stops another; a disk that fails stops the journal, not the scoring.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event as Flag
+from typing import Any
+
+import numpy as np
+
+from graphghha.alarms import Command, Fact
+from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
+from graphghha.monitor.detector import Detector
+from graphghha.monitor.journal import Journal
+from graphghha.monitor.pending import Pending
+from graphghha.monitor.site import Outcome, Site, SiteConfig
+from graphghha.monitor.view import summarise
+from graphghha.sources import Batch, Source
+from graphghha.windows import Rows
+
+log = logging.getLogger(__name__)
+POLL_S, COMMANDS_EVERY_S, TICK_EVERY_S = 0.05, 0.25, 1.0
+BACK_OFF_S = (1.0, 30.0)
+
+
+class Monitor:
+    """Feed it batches, or let it run on sources."""
+
+    def __init__(self, journal: Journal, *, load: Callable[[str, Path], Detector] | None = None) -> None:
+        """`load(site, directory)` makes a verified detector of a model directory; only swapping models needs it."""
+        self.journal, self._load = journal, load
+        self.sites: dict[str, Site] = {}
+        self._pending: dict[str, Pending] = {}
+        self._failing_since_ms: int | None = None
+        self._told_damage = journal.damage is None
+
+    @property
+    def is_journal_failing(self) -> bool:
+        return self._failing_since_ms is not None
+
+    def add(self, name: str, detector: Detector, config: SiteConfig | None = None) -> Site:
+        """Watch a site: as it stood in the journal, or from the beginning."""
+        if name in self.sites:
+            raise ConfigError(f"site {name!r} is watched already")
+        config = config or SiteConfig()
+        pending = self._pending[name] = Pending()
+        self.sites[name], note = self._restored(name, detector, config)
+        graph = detector.graph
+        zones = list(dict.fromkeys(zone for zone in graph.zones if zone is not None))
+        what = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
+        self.journal.register(name, {**what, "points": list(detector.points), "step_ms": config.intake.step_ms})
+        now_ms = self.sites[name].time_ms
+        if not self._told_damage:
+            pending.facts.append(Fact(now_ms, "journal.damaged", {"priority": "high", **(self.journal.damage or {})}))
+            self._told_damage = True
+        if note:
+            log.warning("%s: %s", name, note)
+            pending.facts.append(Fact(now_ms, "site.reset", {"reason": note}))
+        return self.sites[name]
+
+    def step(self, batch: Batch, source: Source | None = None) -> list[Fact]:
+        """Judge a batch, write what came of it, then acknowledge it to its source."""
+        if batch.site not in self.sites:
+            raise NotFoundError(f"no site {batch.site!r}; watched are {', '.join(self.sites) or 'none'}")
+        facts = self._guarded(batch.site, lambda site: site.take(batch))
+        if source is not None:
+            self._pending[batch.site].hold(source, batch)
+        self.commit()
+        return facts
+
+    def finish(self, name: str) -> list[Fact]:
+        """The source of a site has ended: judge what is still open."""
+        facts = self._guarded(name, Site.finish)
+        self.commit()
+        return facts
+
+    def note(self, name: str, fact: Fact) -> None:
+        """Something to be journaled beside what the site itself says."""
+        self._pending[name].facts.append(fact)
+
+    def serve(self) -> None:
+        """Answer operators who left commands in the journal."""
+        commands = self.journal.pending_commands()
+        for number, name, command in commands:
+            self._answer(number, name, command)
+        if commands:
+            self.commit()
+
+    def command(self, name: str, command: Command) -> list[Fact]:
+        """Fold a command of an operator in this process; refused ones raise."""
+        facts = self.sites[name].command(command, self.journal.reader.incident(command.target))
+        self._pending[name].facts += facts
+        self.commit()
+        return facts
+
+    def swap(self, name: str, directory: Path) -> bool:
+        """Another model for a site, verified first; the old one stays when the new one fails."""
+        site = self.sites[name]
+        assert self._load is not None, "a monitor that swaps models is given `load`"
+        try:
+            detector = self._load(name, directory)
+            site.swap(detector, self._history(name, detector))
+        except GraphGHHAError as exc:
+            log.error("%s: model %s refused: %s", name, directory, exc)
+            body = {"directory": directory.name, "reason": str(exc), "kept": site.detector.model}
+            self.note(name, Fact(site.time_ms, "model.refused", body))
+            self.commit()
+            return False
+        self.note(name, Fact(site.time_ms, "model.swapped", {"model": detector.model}))
+        self.commit()
+        return True
+
+    def commit(self) -> None:
+        """Write what is pending, then acknowledge. A failing journal is an event of its own; scoring goes on."""
+        waiting = {name: pending for name, pending in self._pending.items() if pending}
+        if not waiting:
+            return
+        since_ms = self._failing_since_ms
+        try:
+            back = [Fact(self._now_ms, "journal.recovered", {"since_ms": since_ms})] if since_ms is not None else []
+            self.journal.write(
+                [
+                    pending.entry(self.sites[name], summarise(self.sites[name]), back if at == 0 else [])
+                    for at, (name, pending) in enumerate(waiting.items())
+                ]
+            )
+        except JournalError as exc:
+            self._journal_failed(exc, next(iter(waiting)))
+            return
+        self._failing_since_ms = None
+        for pending in waiting.values():
+            pending.settle()
+
+    def run(self, sources: Mapping[str, Source], stop: Flag) -> None:
+        """Poll, judge, commit, acknowledge, until told to stop or every source has ended."""
+        feeds = {name: _Feed(source) for name, source in sources.items()}
+        served = time.monotonic()
+        while feeds and not stop.is_set():
+            for name, feed in list(feeds.items()):
+                if not self._pull(name, feed, POLL_S / len(feeds)):
+                    del feeds[name]
+            if time.monotonic() - served >= COMMANDS_EVERY_S:
+                self.serve()
+                served = time.monotonic()
+        self.serve()
+        self.commit()
+
+    def _pull(self, name: str, feed: "_Feed", timeout_s: float) -> bool:
+        """One batch of one source; False when it has ended."""
+        now = time.monotonic()
+        if now < feed.not_before:
+            time.sleep(min(timeout_s, feed.not_before - now))
+            return True
+        try:
+            batch = feed.source.poll(timeout_s)
+        except Exception as exc:  # whatever a source throws concerns its own site only
+            self._source_failed(name, feed, exc)
+            return True
+        if batch is None:
+            if feed.source.status.is_finished:
+                self.finish(name)
+                return False
+            batch = feed.tick(name, now)
+        if batch is not None:
+            feed.heard(batch, now)
+            self.step(batch, feed.source if batch.receipt is not None or len(batch) else None)
+        return True
+
+    def _source_failed(self, name: str, feed: "_Feed", exc: Exception) -> None:
+        log.warning("%s: source failed, next try in %g s: %s", name, feed.back_off_s, exc)
+        if feed.back_off_s == BACK_OFF_S[0]:
+            self.note(name, Fact(self.sites[name].time_ms, "source.failed", {"reason": str(exc)}))
+            self.commit()
+        feed.not_before = time.monotonic() + feed.back_off_s
+        feed.back_off_s = min(2 * feed.back_off_s, BACK_OFF_S[1])
+
+    def _answer(self, number: int, name: str, command: Command) -> None:
+        if name not in self.sites:
+            return
+        pending = self._pending[name]
+        try:
+            pending.facts += self.sites[name].command(command, self.journal.reader.incident(command.target))
+            pending.answers.append((number, "done", ""))
+        except GraphGHHAError as exc:
+            pending.answers.append((number, "refused", f"{type(exc).__name__}: {exc}"))
+
+    def _guarded(self, name: str, work: Callable[[Site], Outcome]) -> list[Fact]:
+        """A site that fails goes back to its last commit; the batch that did it is reported and left."""
+        pending = self._pending[name]
+        try:
+            outcome = work(self.sites[name])
+        except Exception as exc:
+            log.exception("%s: a batch could not be judged", name)
+            site = self.sites[name]
+            if not pending.rows:  # else the journal is behind, and memory is the better witness
+                self.sites[name], _ = self._restored(name, site.detector, site.config)
+            outcome = Outcome([Fact(site.time_ms, "site.failed", {"priority": "high", "reason": repr(exc)})])
+        pending.add(outcome)
+        return outcome.facts
+
+    def _restored(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
+        try:
+            kept = self.journal.reader.checkpoint(name)
+            if kept is None:
+                return Site(name, detector, config), ""
+            return Site.from_state(name, detector, config, *kept, self._history(name, detector)), ""
+        except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
+            return Site(name, detector, config), f"its state cannot be used, it begins anew: {exc}"
+
+    def _history(self, name: str, detector: Detector) -> Rows:
+        rows = self.journal.reader.rows(name, newest=detector.history_rows) if detector.history_rows else None
+        if rows is not None and rows.values.shape[1] == len(detector.points):
+            return rows
+        none = np.empty((0, len(detector.points)))
+        return Rows(np.empty(0, np.int64), none, none.astype(np.bool_), np.empty(0, np.bool_))
+
+    def _journal_failed(self, exc: JournalError, name: str) -> None:
+        if self._failing_since_ms is None:
+            self._failing_since_ms = self._now_ms
+            log.error("the journal cannot be written; scoring goes on: %s", exc)
+            body = {"priority": "high", "reason": str(exc)}
+            self._pending[name].facts.append(Fact(self._now_ms, "journal.failing", body))
+        for pending in self._pending.values():
+            pending.bound()
+
+    @property
+    def _now_ms(self) -> int:
+        return max((site.time_ms for site in self.sites.values()), default=0)
+
+
+class _Feed:
+    """One source, and when it was last heard."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.not_before, self.back_off_s = 0.0, BACK_OFF_S[0]
+        self._received_ms: int | None = None
+        self._at = self._ticked = time.monotonic()
+
+    def heard(self, batch: Batch, now: float) -> None:
+        self.back_off_s = BACK_OFF_S[0]
+        if len(batch):
+            self._received_ms, self._at = batch.received_ms, now
+
+    def tick(self, site: str, now: float) -> Batch | None:
+        """Time has passed without news, by a clock nobody can set."""
+        if self._received_ms is None or now - self._ticked < TICK_EVERY_S:
+            return None
+        self._ticked = now
+        return tick(site, self._received_ms + int((now - self._at) * 1000))
+
+
+def tick(site: str, received_ms: int) -> Batch:
+    """An empty batch."""
+    nothing: Any = np.empty(0)
+    return Batch(site, received_ms, nothing.astype(np.int64), nothing, nothing.astype(np.int32))

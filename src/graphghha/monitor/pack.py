@@ -1,0 +1,54 @@
+"""State as bytes and back: JSON with arrays in it, compressed. Never a pickle."""
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import JournalError
+
+ARRAY = "__array__"
+
+
+def pack(state: Any) -> bytes:
+    return zlib.compress(json.dumps(state, default=_encode, separators=(",", ":")).encode(), 1)
+
+
+def unpack(data: bytes) -> Any:
+    """What was packed; damaged bytes are noticed by their checksum."""
+    try:
+        return json.loads(zlib.decompress(data), object_hook=_decode)
+    except (zlib.error, ValueError, KeyError, TypeError) as exc:
+        raise JournalError(f"a packed state is damaged: {exc}") from exc
+
+
+def pack_rows(values: NDArray[np.float32]) -> bytes:
+    """Rows [r p] of readings, point after point: neighbours in time compress best. NaN is not fresh."""
+    return zlib.compress(np.ascontiguousarray(values.T, "<f4").tobytes(), 1)
+
+
+def unpack_rows(data: bytes, num_rows: int) -> NDArray[np.float32]:
+    try:
+        flat = np.frombuffer(zlib.decompress(data), "<f4")
+        return np.ascontiguousarray(flat.reshape(-1, num_rows).T).astype(np.float32)
+    except (zlib.error, ValueError) as exc:
+        raise JournalError(f"packed rows are damaged: {exc}") from exc
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {ARRAY: value.dtype.str, "shape": value.shape, "data": data}
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be packed")
+
+
+def _decode(data: dict[str, Any]) -> Any:
+    if ARRAY not in data:
+        return data
+    flat = np.frombuffer(base64.b64decode(data["data"]), np.dtype(data[ARRAY]))
+    return flat.reshape(data["shape"]).copy()

@@ -1,0 +1,74 @@
+"""What operators of fan-coil units are told about a node: words, first steps, ATT&CK for ICS ids (v20)."""
+
+from graphghha.plants.base import Advice
+from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL
+
+COMMAND = ("T1692.001", "T0855")  # Unauthorized Message: Command Message
+REPORT = ("T1692.002", "T0856")  # Unauthorized Message: Reporting Message
+PARAMETER, PROGRAM = "T0836", "T0889"  # Modify Parameter, Modify Program
+CONTROL, VIEW = "T0831", "T0832"  # Manipulation of Control, of View
+
+_DRIVE = (*COMMAND, PARAMETER, CONTROL)
+_LOGIC = (PARAMETER, PROGRAM, CONTROL)
+_READING = (*REPORT, VIEW)
+_COLD_WARM, _LOW_HIGH = ("is cold", "is warm"), ("is low", "is high")
+
+
+def _drive(name: str, action: str, words: tuple[str, str]) -> Advice:
+    return Advice(name=name, action=action, priority="high", techniques=_DRIVE, low=words[0], high=words[1])
+
+
+def _logic(name: str, action: str, words: tuple[str, str] = ("is low", "is high")) -> Advice:
+    return Advice(name=name, action=action, priority="high", techniques=_LOGIC, low=words[0], high=words[1])
+
+
+def _reading(name: str, words: tuple[str, str], where: str) -> Advice:
+    action = f"Compare it with a hand-held instrument {where}; until then do not trust control that follows it."
+    return Advice(name=name, action=action, techniques=_READING, low=words[0], high=words[1])
+
+
+def _physical(name: str, action: str) -> Advice:
+    return Advice(name=name, action=action, priority="medium")
+
+
+_SHUT_OPEN = ("reads closed", "reads open")
+_VALVE = "Put the valve in hand at the unit, close its isolating valve, and compare stem position with the command."
+_SETPOINT = "Compare the setpoint with the schedule, restore it, and ask who changed it and from where."
+_LOOP = "Put the loop in manual, compare its action and gains with the commissioned ones, and ask who downloaded last."
+
+ADVICE: dict[str, Advice] = {
+    "FCU_CTRL": _logic("operating mode", "Compare the mode with the occupancy schedule and ask who overrode it."),
+    "FAN_CTRL": _logic("fan mode", "Compare the fan mode with the schedule and ask who overrode it."),
+    "RMCLGSPT": _logic("room cooling setpoint", _SETPOINT),
+    "RMHTGSPT": _logic("room heating setpoint", _SETPOINT),
+    "FCU_CVLV_DM": _logic("cooling valve command", _LOOP),
+    "FCU_HVLV_DM": _logic("heating valve command", _LOOP),
+    "FCU_DMPR_DM": _logic("outdoor-air damper command", _LOOP),
+    "FCU_CVLV": _drive("cooling valve", _VALVE, _SHUT_OPEN),
+    "FCU_HVLV": _drive("heating valve", _VALVE, _SHUT_OPEN),
+    "FCU_DMPR": _drive(
+        "outdoor-air damper", "Put the damper in hand and compare blade position with the command.", _SHUT_OPEN
+    ),
+    "FCU_SPD": _drive("fan", "Switch the fan to local and compare its speed with the command.", ("is slow", "is fast")),
+    COOLING_COIL: _physical("cooling coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
+    HEATING_COIL: _physical("heating coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
+    AIR_PATH: _physical("air path", "Inspect outdoor inlet, filter and outlet for blockage."),
+    "RM_TEMP": _reading("room temperature sensor", _COLD_WARM, "in the room"),
+    "FCU_MAT": _reading("mixed air", _COLD_WARM, "in the mixing box"),
+    "FCU_DAT": _reading("discharge air", _COLD_WARM, "at the outlet"),
+    "FCU_RAT": _reading("return air", _COLD_WARM, "at the return grille"),
+    "FCU_OAT": _reading("outdoor air", _COLD_WARM, "outdoors"),
+    "FCU_CLG_EWT": _reading("chilled water", _COLD_WARM, "at the coil inlet"),
+    "FCU_CLG_RWT": _reading("cooling coil", _COLD_WARM, "at the coil outlet"),
+    "FCU_HTG_EWT": _reading("hot water", _COLD_WARM, "at the coil inlet"),
+    "FCU_HTG_RWT": _reading("heating coil", _COLD_WARM, "at the coil outlet"),
+    "FCU_CLG_GPM": _reading("cooling water flow", _LOW_HIGH, "at the coil"),
+    "FCU_HTG_GPM": _reading("heating water flow", _LOW_HIGH, "at the coil"),
+    "FCU_DA_CFM": _reading("discharge air flow", _LOW_HIGH, "at the outlet"),
+    "FCU_OA_CFM": _reading("outdoor air flow", _LOW_HIGH, "at the inlet"),
+    "FCU_WAT": _reading("fan power", _LOW_HIGH, "at the fan's supply"),
+    "FCU_MA_HUMD": _reading("mixed air humidity", _LOW_HIGH, "in the mixing box"),
+    "FCU_OA_HUMD": _reading("outdoor air humidity", _LOW_HIGH, "outdoors"),
+    "FCU_DA_HUMD": _reading("discharge air humidity", _LOW_HIGH, "at the outlet"),
+    "FCU_RA_HUMD": _reading("return air humidity", _LOW_HIGH, "at the return grille"),
+}

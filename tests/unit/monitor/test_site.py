@@ -1,0 +1,247 @@
+"""One site: the same readings give the same facts, however they come and whatever interrupts them."""
+
+import json
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
+
+from builders import loop_template
+from graphghha.alarms import Command, Verb
+from graphghha.errors import ConfigError
+from graphghha.monitor import Site, SiteConfig
+from graphghha.monitor.intake import IntakeConfig
+from graphghha.monitor.monitor import tick
+from graphghha.monitor.pack import pack, unpack
+from graphghha.windows import Rows
+
+TIMES, VALUES = telemetry(140)
+POINTS = len(detector().points)
+
+
+def site(config=CONFIG, **more):
+    return Site("office", detector(**more), config)
+
+
+def kinds(facts, start=""):
+    return [fact.kind for fact in facts if fact.kind.startswith(start)]
+
+
+def whole():
+    return site().take(wide(TIMES, VALUES))
+
+
+def restored(old, rows, times):
+    """As after a kill: state and desk through bytes, windows from the journal's rows."""
+    state, desk = unpack(pack(old.to_state())), unpack(pack(old.desk.to_dict()))
+    values = np.concatenate(rows)[-10:]
+    history = Rows(np.array(times[-10:]), values, np.isfinite(values), np.isfinite(values).any(axis=1))
+    return Site.from_state("office", detector(), CONFIG, state, desk, history)
+
+
+def test_attacks_become_incidents_by_the_public_contract():
+    facts = whole().facts
+    states = [(fact.kind.partition(".")[2], fact.body["state"]) for fact in facts if fact.kind.startswith("incident.")]
+    told, gone, closed = ("annunciated", "unacknowledged"), ("updated", "returned"), ("closed", "returned")
+    assert states == [told, told, gone, closed, gone, closed]
+    first = next(fact.body for fact in facts if fact.kind == "incident.annunciated")
+    wanted = "id site zone root class probability since state priority alarms evidence consistent_with action version"
+    assert set(wanted.split()) <= set(first)
+    assert (first["zone"], first["root"], first["class"], first["state"]) == (
+        "zone-02",
+        "valve",
+        "actuator",
+        "unacknowledged",
+    )
+    assert first["text"].startswith("Zone 2: valve, actuator attack, p = 0.")
+    json.dumps([fact.body for fact in facts], allow_nan=False)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 139), max_size=6))
+def test_portions_do_not_matter(cuts):
+    watched, facts, rows = site(), [], []
+    edges = [0, *sorted(set(cuts)), 140]
+    for begin, end in zip(edges, edges[1:], strict=False):
+        outcome = watched.take(wide(TIMES[begin:end], VALUES[begin:end]))
+        facts += outcome.facts
+        rows += outcome.rows
+    clean = whole()
+    assert plain(facts) == plain(clean.facts)
+    assert np.concatenate(rows).tobytes() == np.concatenate(clean.rows).tobytes()
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(12, 139), min_size=1, max_size=4, unique=True), st.integers(0, 5))
+def test_killed_and_restored_anywhere_it_says_what_it_would_have_said(kills, repeated):
+    clean, watched, facts, rows, times = whole(), site(), [], [], []
+    for begin, end in zip([0, *sorted(kills)], [*sorted(kills), 140], strict=False):
+        if begin:
+            watched = restored(watched, rows, times)
+        outcome = watched.take(wide(TIMES[max(0, begin - repeated) : end], VALUES[max(0, begin - repeated) : end]))
+        facts, rows, times = facts + outcome.facts, rows + outcome.rows, times + outcome.times_ms
+    assert plain(facts) == plain(clean.facts)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32), st.integers(1, 3))
+def test_duplicates_and_disorder_within_the_watermark_change_nothing(seed, copies):
+    random = Random(seed)
+    config = SiteConfig(intake=IntakeConfig(lateness_ms=3 * MINUTE), warm_up_rows=0)
+    readings = [
+        (int(t), p, float(v)) for t, row in zip(TIMES[:60], VALUES[:60], strict=True) for p, v in enumerate(row)
+    ]
+    clean, noisy = site(config), site(config)
+    expected = clean.take(wide(TIMES[:60], VALUES[:60])).facts + clean.finish().facts
+    mixed = sorted(readings * copies, key=lambda reading: reading[0] + random.uniform(0, 2.9 * MINUTE))
+    found = []
+    for at in range(0, len(mixed), 500):
+        times, points, values = zip(*mixed[at : at + 500], strict=True)
+        found += noisy.take(long(times, points, values)).facts
+    assert plain(found + noisy.finish().facts) == plain(expected)
+
+
+def test_silence_is_an_alarm_of_its_own_and_its_end_tells_the_gap():
+    watched = site()
+    facts = watched.take(wide(TIMES[:15], VALUES[:15])).facts
+    heard = int(TIMES[14])
+    for minute in range(1, 11):
+        facts += watched.take(tick("office", heard + 5 + minute * MINUTE)).facts
+    assert watched.is_lost and watched.unknown.all()
+    facts += watched.take(wide(TIMES[110:130], VALUES[110:130])).facts
+    lost, found = (fact for fact in facts if fact.kind.startswith("source."))
+    assert lost.kind == "source.lost" and lost.time_ms == heard + 5 * MINUTE
+    assert found.kind == "source.found" and found.body["minutes"] == 96
+    assert not kinds(facts, "incident.") and not kinds(facts, "alarm.")
+
+
+def test_ticks_and_a_plain_recording_tell_the_same_story():
+    live, replay = site(), site()
+    facts = live.take(wide(TIMES[:15], VALUES[:15])).facts
+    for minute in range(1, 40):
+        facts += live.take(tick("office", int(TIMES[14]) + 5 + minute * MINUTE)).facts
+    facts += live.take(wide(TIMES[54:], VALUES[54:])).facts
+    recorded = replay.take(wide(TIMES[:15], VALUES[:15])).facts + replay.take(wide(TIMES[54:], VALUES[54:])).facts
+    assert plain(facts) == plain(recorded)
+
+
+def test_after_a_silence_nodes_stay_unknown_until_the_plant_has_settled():
+    watched = site()
+    watched.take(wide(TIMES[:15], VALUES[:15]))
+    watched.take(wide(TIMES[30:33], VALUES[30:33]))
+    assert watched.unknown.all()
+    watched.take(wide(TIMES[33:34], VALUES[33:34]))
+    assert not watched.unknown[: POINTS // 3].all()
+
+
+def test_one_wrong_clock_moves_nobody():
+    watched = site()
+    facts = watched.take(wide(TIMES[:30], VALUES[:30])).facts
+    facts += watched.take(long([4_000_000_000_000], [0], [20.0])).facts
+    facts += watched.take(long([0], [1], [20.0])).facts
+    facts += watched.take(wide(TIMES[30:], VALUES[30:])).facts
+    assert plain(facts) == plain(whole().facts)
+    counters = watched.intake.counters
+    assert counters.ahead == 1 and counters.late == 1
+
+
+def test_after_a_week_of_silence_the_site_goes_on():
+    watched, week = site(), 7 * 1440 * MINUTE
+    watched.take(wide(TIMES[:15], VALUES[:15]))
+    facts = watched.take(wide(TIMES[15:40] + week, VALUES[15:40])).facts
+    assert kinds(facts, "source.") == ["source.lost", "source.found"]
+    assert watched.time_ms == int(TIMES[39]) + week
+
+
+def test_values_no_sensor_gives_are_counted_and_never_judged():
+    watched, values = site(), VALUES[:15].copy()
+    values[10:, 0], values[10:, 1], values[10:, 2] = np.nan, np.inf, 1e308
+    watched.take(wide(TIMES[:15], values))
+    assert watched.intake.counters.not_finite == 10
+    assert watched.unknown[2], "what a float32 cannot hold is not fresh"
+
+
+def test_while_windows_fill_nothing_is_judged():
+    watched = site(SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=100))
+    facts = watched.take(wide(TIMES[:99], VALUES[:99])).facts
+    assert not facts and not watched.is_warm and watched.unknown.all()
+    assert kinds(watched.take(wide(TIMES[99:], VALUES[99:])).facts)[0] == "site.watching"
+
+
+def scripted(probs):
+    watched = site(make_scorer=lambda: Script(probs), max_hops=1)
+    return watched, watched.take(wide(START + MINUTE * np.arange(len(probs)), np.full((len(probs), POINTS), 20.0)))
+
+
+def test_a_probability_swinging_round_the_threshold_is_told_once():
+    probs = quiet(300)
+    probs[::7, 4] = probs[1::7, 4] = probs[2::7, 4] = (0.05, 0.95, 0, 0)
+    _, outcome = scripted(probs)
+    assert kinds(outcome.facts, "incident.") == ["incident.annunciated"]
+    assert kinds(outcome.facts, "alarm.") == ["alarm.raised"]
+
+
+def test_a_node_that_comes_back_joins_its_incident_quietly():
+    probs = quiet(100)
+    for begin in (10, 25, 40, 55):
+        probs[begin : begin + 5, 4] = (0.05, 0.95, 0, 0)
+    watched = site(make_scorer=lambda: Script(probs), linger=20)
+    facts = watched.take(wide(START + MINUTE * np.arange(100), np.full((100, POINTS), 20.0))).facts
+    assert kinds(facts, "alarm.raised") == ["alarm.raised"] * 4
+    assert kinds(facts, "incident.annunciated") == ["incident.annunciated"]
+
+
+def test_a_flood_is_metered_yet_every_node_is_journaled_and_a_later_attack_is_heard():
+    graph = loop_template().replicate(40)
+    probs = quiet(60, graph.num_nodes)
+    flooded = [node for node in range(graph.num_nodes) if graph.zones[node] != "zone-40"][:300]
+    probs[10:50, flooded] = (0.08, 0.92, 0, 0)
+    newcomer = graph.index("zone-40/valve")
+    probs[16:50, newcomer] = (0.01, 0.99, 0, 0)
+    watched = Site("office", detector(graph, lambda: Script(probs)), CONFIG)
+    points = len(watched.detector.points)
+    facts = watched.take(wide(START + MINUTE * np.arange(60), np.full((60, points), 20.0))).facts
+    assert len({fact.body["node"] for fact in facts if fact.kind == "alarm.raised"}) == 301
+    told = [fact for fact in facts if fact.kind == "incident.annunciated"]
+    times = [fact.time_ms for fact in told]
+    assert all(later - first >= 10 * MINUTE for first, later in zip(times, times[10:], strict=False))
+    heard = next(fact for fact in told if fact.body["zone"] == "zone-40")
+    assert heard.time_ms <= START + 20 * MINUTE
+    assert "flood.started" in kinds(facts)
+    assert len(kinds(facts, "incident.held")) == 33, "38 incidents at once, five of them told"
+
+
+def test_an_acknowledged_incident_says_so_and_a_stale_acknowledge_is_refused():
+    watched = site()
+    watched.take(wide(TIMES[:40], VALUES[:40]))
+    (key,) = watched.desk.incidents
+    facts = watched.command(Command(verb=Verb.ACK, target=key, by="ada", version=1))
+    assert kinds(facts) == ["operator.command", "alarm.acknowledged", "incident.updated"]
+    assert facts[-1].body["state"] == "acknowledged" and facts[-1].body["version"] == 2
+    with pytest.raises(Exception, match="version 1 was looked at, now it is 2"):
+        watched.command(Command(verb=Verb.ACK, target=key, by="bob", version=1))
+
+
+def test_a_shelved_node_raises_no_annunciation_until_its_time_is_up():
+    watched = site()
+    watched.take(wide(TIMES[:10], VALUES[:10]))
+    shelve = Command(verb=Verb.SHELVE, target="zone-02/valve", by="ada", for_ms=25 * MINUTE, reason="being serviced")
+    watched.command(shelve)
+    facts = watched.take(wide(TIMES[10:60], VALUES[10:60])).facts
+    held = next(fact for fact in facts if fact.kind == "incident.held")
+    told = next(fact for fact in facts if fact.kind == "incident.annunciated")
+    assert held.body["state"] == "shelved" and told.body["id"] == held.body["id"]
+    assert told.time_ms == int(TIMES[9]) + 25 * MINUTE
+    assert "alarm.unshelved" in kinds(facts)
+
+
+def test_a_state_of_another_building_is_refused():
+    watched = site()
+    outcome = watched.take(wide(TIMES[:40], VALUES[:40]))
+    other = detector(loop_template().replicate(4))
+    rows = Rows(np.array(outcome.times_ms), *(np.concatenate(outcome.rows),) * 2, np.ones(40, bool))
+    with pytest.raises(ConfigError, match="another graph"):
+        Site.from_state("office", other, CONFIG, watched.to_state(), watched.desk.to_dict(), rows)
