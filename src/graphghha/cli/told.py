@@ -9,7 +9,7 @@ from graphghha.monitor.sinks import Event
 from graphghha.monitor.sinks.text import clean, utc
 
 # single alarms and operators' commands are in the journal; on a screen they would bury the incidents
-_LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.")
+_LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.", "incident.updated")
 
 
 class LinesForPeople:

@@ -5,7 +5,9 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,25 +75,22 @@ def _watch(settings: "Settings", as_json: bool) -> None:
 
 @contextmanager
 def _signals() -> Iterator[Callable[["Service"], None]]:
-    """SIGTERM and SIGINT end the service, SIGHUP loads its models again; also those that come before it stands."""
-    services: list[Service] = []
-    early: list[int] = []
-
-    def handle(number: int, _frame: object) -> None:
-        if not services:
-            early.append(number)
-        elif number == signal.SIGHUP:
-            services[0].reload()
-        else:
-            services[0].stop()
+    """SIGTERM and SIGINT end the service, SIGHUP loads its models again, even when they come before it stands."""
+    arrived: SimpleQueue[int] = SimpleQueue()
 
     def attach(service: "Service") -> None:
-        services.append(service)
-        for number in early:
-            handle(number, None)
+        def act() -> None:
+            while True:
+                if arrived.get() == signal.SIGHUP:
+                    service.reload()
+                else:
+                    service.stop()
 
+        Thread(target=act, name="signals", daemon=True).start()
+
+    # a handler interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, handle) for number in numbers}
+    before = {number: signal.signal(number, lambda number, _frame: arrived.put(number)) for number in numbers}
     try:
         yield attach
     finally:

@@ -2,6 +2,7 @@
 
 import time
 from bisect import bisect_left
+from dataclasses import dataclass
 
 from graphghha.sources import Batch, Source, SourceStatus
 
@@ -9,16 +10,17 @@ from graphghha.sources import Batch, Source, SourceStatus
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+@dataclass(frozen=True, slots=True)
 class Durations:
-    """A histogram: how many took no longer than each bound, and all together."""
+    """A histogram: how many ended within each bound and beyond the last, and their sum."""
 
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS_S) + 1)
-        self.total_s = 0.0
+    counts: tuple[int, ...] = (0,) * (len(BOUNDS_S) + 1)
+    total_s: float = 0.0
 
-    def add(self, seconds: float) -> None:
-        self.counts[bisect_left(BOUNDS_S, seconds)] += 1
-        self.total_s += seconds
+    def plus(self, seconds: float) -> "Durations":
+        at = bisect_left(BOUNDS_S, seconds)
+        counts = (*self.counts[:at], self.counts[at] + 1, *self.counts[at + 1 :])
+        return Durations(counts, self.total_s + seconds)
 
 
 class WatchedSource:
@@ -38,7 +40,7 @@ class WatchedSource:
 
     def acknowledge(self, batch: Batch) -> None:
         """A batch is judged and written before the next is asked for, unless the journal fails meanwhile."""
-        self.durations.add(time.monotonic() - self._given_at)
+        self.durations = self.durations.plus(time.monotonic() - self._given_at)
         self._source.acknowledge(batch)
 
     @property

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from graphghha.monitor.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.health_port import HealthServer
 from graphghha.monitor.sinks.follow import FollowStats
+from graphghha.monitor.watched import Durations
 
 SITE = SiteHealth(
     name="north",
@@ -23,10 +24,9 @@ SITE = SiteHealth(
     rows_scored=10,
     nodes={"known": 30, "unknown": 2},
     incidents={"high": 1},
+    durations=Durations().plus(0.03).plus(30),
 )
 SINK = FollowStats("siem", cursor=7, delivered=5, failures=4, refused=0, dropped=0, last_error="")
-SITE.durations.add(0.03)
-SITE.durations.add(30)
 WELL = HealthSnapshot(loop_age_s=0.2, is_journal_writable=True, sites=(SITE,), sinks=(SINK,), last_event=9)
 
 

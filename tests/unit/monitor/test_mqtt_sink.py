@@ -67,10 +67,13 @@ def test_each_event_arrives_under_the_prefix(broker):
     assert [json.loads(message.payload)["body"]["root"] for message in listener.messages] == list(HOSTILE.values())
 
 
-def test_an_open_incident_is_retained_until_it_closes(broker):
+def test_an_incident_is_retained_until_it_is_closed_and_acknowledged(broker):
     sink = sink_to(broker.port, retain_open=True)
+    over = "2018-07-02T16:00:00Z"
     sink.deliver([incident(1), incident(2)])
-    sink.deliver([incident(3, kind="incident.closed", id="inc-1")])
+    sink.deliver([incident(3, kind="incident.closed", id="inc-1", closed=over, state="normal")])
+    sink.deliver([incident(4, kind="incident.updated", id="inc-1", closed=over, state="normal")])
+    sink.deliver([incident(5, kind="incident.closed", id="inc-2", closed=over)])
     sink.close()
     with Listener(broker.port) as listener:
         until(lambda: listener.messages, "the retained message")

@@ -95,11 +95,21 @@ class JsonLinesStdout:
 
     def deliver(self, events: Sequence[Event]) -> None:
         try:
-            sys.stdout.write(_lines(events).decode("ascii"))
-            sys.stdout.flush()
+            _print(_lines(events))
         except BrokenPipeError:
             self._on_closed()
             raise
 
     def close(self) -> None:
         pass
+
+
+def _print(data: bytes) -> None:
+    """Past Python's buffer: a reader that stands still must not hold a lock that the end of the process needs."""
+    try:
+        file = sys.stdout.fileno()
+    except OSError:  # not a file, as under a test runner
+        sys.stdout.write(data.decode("ascii"))
+        return
+    while data:
+        data = data[os.write(file, data) :]

@@ -25,7 +25,7 @@ class MqttSinkConfig:
     username: str | None = None
     password_file: Path | None = None  # read at every connection, so that a new password needs no restart
     tls: Tls | None = None
-    retain_open: bool = False  # one retained message per open incident
+    retain_open: bool = False  # one retained message per incident until it is closed and acknowledged
     timeout_s: float = 5.0
     keepalive_s: int = 30
 
@@ -55,8 +55,9 @@ class MqttSink:
         root, text = f"{self._config.prefix}/{level(event.site)}", event_json(event)
         yield _Message(f"{root}/event/{'/'.join(level(part) for part in event.kind.split('.'))}", text, False)
         if self._config.retain_open and event.kind.startswith("incident.") and "id" in event.body:
-            is_closed = event.kind == "incident.closed"
-            yield _Message(f"{root}/open/{level(str(event.body['id']))}", "" if is_closed else text, True)
+            # over for the plant and for the operator; until then somebody who connects must see it
+            is_over = event.body.get("closed") is not None and event.body.get("state") == "normal"
+            yield _Message(f"{root}/open/{level(str(event.body['id']))}", "" if is_over else text, True)
 
 
 @dataclass(frozen=True, slots=True)
