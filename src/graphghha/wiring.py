@@ -163,7 +163,10 @@ class Demo:
 def open_monitor(settings: Settings) -> Service:
     """Everything a settings file asks for, ready to run."""
     state = settings.monitor.state_dir
-    (cursors := state / "sinks").mkdir(parents=True, exist_ok=True)
+    try:
+        (cursors := state / "sinks").mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ConfigError(f"monitor.state_dir {state}: {exc.strerror}; choose a folder that can be written") from exc
     tables = {site.name: site for site in settings.site}
     with ExitStack() as opened:
         keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)

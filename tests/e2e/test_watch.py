@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-c", "from graphghha.cli import main; main()", "watc
 
 
 def until(is_true, what, process):
-    end = time.monotonic() + 100
+    end = time.monotonic() + 300
     while not is_true():
         assert process.poll() is None, f"ended with {process.returncode} before: {what}"
         assert time.monotonic() < end, f"never: {what}"
@@ -55,13 +55,6 @@ def start(tmp_path):
     for process in started:
         process.kill()
         process.wait()
-
-
-def ended(process, seconds=10):
-    began = time.monotonic()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(seconds) == 0
-    return time.monotonic() - began
 
 
 def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_path):
@@ -107,7 +100,8 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
         until(lambda: "model.refused" in kinds(out), "refusal of a damaged model", process)
         process.send_signal(signal.SIGHUP)
         until(lambda: kinds(out).count("model.refused") == 2, "another try on SIGHUP", process)
-        assert ended(process) < 10
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
     numbers = [line["number"] for line in lines(out)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"
@@ -115,10 +109,10 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
 
 def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_path):
     arguments = ("--source", f"{BUILDING}&days=2", "--json", "--state", tmp_path / "state")
-    assert start(*arguments, out=tmp_path / "first").wait(100) == 0
+    assert start(*arguments, out=tmp_path / "first").wait(300) == 0
     told = lines(tmp_path / "first")
     assert told[0]["kind"] == "site.watching" and any(line["kind"] == "incident.annunciated" for line in told)
-    assert start(*arguments, out=tmp_path / "second").wait(100) == 0
+    assert start(*arguments, out=tmp_path / "second").wait(300) == 0
     assert not {line["key"] for line in lines(tmp_path / "second")} & {line["key"] for line in told}
 
 

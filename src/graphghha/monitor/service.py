@@ -10,6 +10,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from graphghha.errors import ConfigError
 from graphghha.monitor.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.model_watch import ModelWatch
 from graphghha.monitor.monitor import Monitor
@@ -51,7 +52,10 @@ class Service:
         """Answer `/livez`, `/readyz` and `/metrics` while running."""
         from graphghha.monitor.health_port import HealthServer  # needs prometheus_client
 
-        self._health = HealthServer(port, self.snapshot)
+        try:
+            self._health = HealthServer(port, self.snapshot)
+        except OSError as exc:
+            raise ConfigError(f"health.port {port}: {exc.strerror}; choose another") from exc
 
     def stop(self) -> None:
         """End soon, in order. For any thread and for signal handlers."""

@@ -9,7 +9,7 @@ from graphghha.models.shipped import shipped_model
 from graphghha.monitor.sinks.base import MONITOR
 from graphghha.monitor.sinks.topics import overlap
 from graphghha.plants import load_plant
-from graphghha.settings.tables import MqttTable, Settings, SiteTable
+from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.mqtt_client import MqttConfig
 from graphghha.sources.open import mqtt_config, zones_in
@@ -29,7 +29,7 @@ def conflicts(settings: Settings) -> Iterator[str]:
 
 
 def unfit_parts(settings: Settings) -> Iterator[str]:
-    """Plants, models and mappings that cannot work; reads them."""
+    """Plants, models, mappings and certificates that cannot work; reads them."""
     for at, site in enumerate(settings.site):
         for key, check in (("plant", _check_plant), ("model", _check_model), ("mapping", _check_mapping)):
             try:
@@ -37,6 +37,12 @@ def unfit_parts(settings: Settings) -> Iterator[str]:
             except GraphGHHAError as exc:
                 yield f"site[{at}].{key}: {exc}"
                 break  # the next check stands on this one
+    for at, sink in enumerate(settings.sink):
+        tls = None if isinstance(sink, JsonlTable) else sink.config().tls
+        try:
+            _ = tls and tls.context()
+        except OSError as exc:
+            yield f"sink[{at}]: its certificates cannot be used: {exc}"
 
 
 def _repeated(table: str, names: Sequence[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The tables of a settings file, with their defaults and what each key may be."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
@@ -80,25 +80,39 @@ class MonitorTable(Table):
     drain_s: float = Field(default=6.0, gt=0, le=60)  # how long the end may wait for sinks
 
 
-class Credentials(Table):
-    """How we identify ourselves to a server, and how we know it."""
+class Certificates(Table):
+    """How we know a server, and how it may know us."""
 
-    username: str | None = None
-    password_file: SecretFile | None = None
     ca_file: ExistingFile | None = None
     cert_file: ExistingFile | None = None
     key_file: ExistingFile | None = None
 
     @model_validator(mode="after")
-    def _belong_together(self) -> "Credentials":
-        if self.password_file and self.username is None:
-            raise ValueError("password_file needs username")
+    def _pair(self) -> Self:
         if (self.cert_file is None) != (self.key_file is None):
             raise ValueError("cert_file and key_file go together")
         return self
 
-    def tls(self) -> Tls:
-        return Tls(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
+    def tls_for(self, scheme: str, secure: str) -> Tls | None:
+        """Of an address with this scheme; `secure` is the one that has TLS."""
+        if scheme == secure:
+            return Tls(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
+        if self.ca_file or self.cert_file:
+            raise ValueError(f"certificates need TLS; write {secure}://")
+        return None
+
+
+class Credentials(Certificates):
+    """How we identify ourselves to a broker."""
+
+    username: str | None = None
+    password_file: SecretFile | None = None
+
+    @model_validator(mode="after")
+    def _whose_password(self) -> Self:
+        if self.password_file and self.username is None:
+            raise ValueError("password_file needs username")
+        return self
 
 
 class SiteTable(Credentials):
@@ -141,7 +155,7 @@ class SiteTable(Credentials):
         return f"{self.source}{'&' if '?' in self.source else '?'}{query}"
 
     @model_validator(mode="after")
-    def _credentials_are_for_brokers(self) -> "SiteTable":
+    def _credentials_are_for_brokers(self) -> Self:
         if not self.is_mqtt and (self.username or self.ca_file or self.cert_file or self.client_id):
             raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
         return self
@@ -197,7 +211,7 @@ class MqttTable(SinkTable, Credentials):
             client_id=self.client_id,
             username=self.username,
             password_file=self.password_file,
-            tls=self.tls() if scheme == "mqtts" else None,
+            tls=self.tls_for(scheme, "mqtts"),
             retain_open=self.retain_open,
         )
 
@@ -205,29 +219,25 @@ class MqttTable(SinkTable, Credentials):
         return MqttSink(self.name, self.config())
 
     @model_validator(mode="after")
-    def _address_is_understood(self) -> "MqttTable":
-        split_address(self.address, MQTT_PORTS)
+    def _is_understood(self) -> Self:
+        self.config()
         return self
 
 
-class SyslogTable(SinkTable):
+class SyslogTable(SinkTable, Certificates):
     """kind = "syslog"."""
 
     kind: Literal["syslog"]
     address: Address  # tls://host[:6514] or tcp://host[:601]
-    ca_file: ExistingFile | None = None
-    cert_file: ExistingFile | None = None
-    key_file: ExistingFile | None = None
     hostname: str = ""
     enterprise: int = Field(default=ENTERPRISE, ge=1)
 
     def config(self) -> SyslogConfig:
         scheme, host, port = split_address(self.address, SYSLOG_PORTS)
-        tls = Tls(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
         return SyslogConfig(
             host=host,
             port=port,
-            tls=tls if scheme == "tls" else None,
+            tls=self.tls_for(scheme, "tls"),
             hostname=self.hostname,
             enterprise=self.enterprise,
         )
@@ -236,8 +246,8 @@ class SyslogTable(SinkTable):
         return SyslogSink(self.name, self.config())
 
     @model_validator(mode="after")
-    def _address_is_understood(self) -> "SyslogTable":
-        split_address(self.address, SYSLOG_PORTS)
+    def _is_understood(self) -> Self:
+        self.config()
         return self
 
 

@@ -79,6 +79,10 @@ def test_every_problem_is_listed_with_its_place_and_what_instead(write):
         ),
         ("[[sink]]\nkind='syslog'\nname='s'\naddress='tls://siem:99999'\n", "sink[0]: address 'tls://siem:99999'"),
         ("[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://b'\nprefix='a/#'\n", "sink[0].prefix: must match"),
+        (
+            "[[sink]]\nkind='syslog'\nname='s'\naddress='tcp://siem'\nca_file='/etc/passwd'\n",
+            "sink[0]: certificates need TLS; write tls://",
+        ),
         ("[[sink]]\nname='s'\n", "sink[0]: missing kind; give it kind = jsonl | mqtt | syslog"),
     ],
 )
@@ -121,6 +125,12 @@ def test_the_check_looks_into_models_and_mappings(write, tmp_path):
     assert found.startswith(f"{path}: site[0].mapping: ") and "did you mean 'zone-01/FCU_CVLV'?" in found
     (tmp_path / "model" / "scaler.json").write_text("{}")
     assert f"{path}: site[0].model: " in problems_of(path)[0]
+
+
+def test_the_check_looks_into_certificates(write, tmp_path):
+    (tmp_path / "ca.pem").write_text("not a certificate")
+    path = write(SITE + "[[sink]]\nkind='syslog'\nname='s'\naddress='tls://siem'\nca_file='ca.pem'\n")
+    assert problems_of(path)[0].startswith(f"{path}: sink[0]: its certificates cannot be used")
 
 
 def test_not_toml_and_not_there(write, tmp_path):

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
-from paho.mqtt.reasoncodes import ReasonCode
-
+from graphghha.errors import EngineError
 from graphghha.monitor.sinks.base import Event
 from graphghha.monitor.sinks.jsonl import event_json
 from graphghha.monitor.sinks.tls import Tls
 from graphghha.monitor.sinks.topics import level
+
+try:
+    import paho.mqtt.client as paho
+    from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+    from paho.mqtt.reasoncodes import ReasonCode
+except ImportError as exc:
+    raise EngineError("MQTT needs paho-mqtt: pip install 'graphghha[mqtt]'") from exc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,11 +42,12 @@ class MqttSink:
         self._connection: _Connection | None = None
 
     def deliver(self, events: Sequence[Event]) -> None:
+        messages = [message for event in events for message in self._messages(event)]
         try:
             if self._connection is None:
                 self._connection = _Connection(self._config)
-            self._connection.publish([message for event in events for message in self._messages(event)])
-        except OSError as exc:
+            self._connection.publish(messages)
+        except (OSError, ValueError) as exc:  # an unusable host name or password file is no fault of the event
             self.close()
             raise ConnectionError(f"mqtt {self._config.host}:{self._config.port}: {exc}") from exc
 

@@ -56,7 +56,7 @@ class SyslogSink:
                 frames = [self._frame(event) for event in self._unsure if event not in events] + frames
             self._socket.sendall(b"".join(frames))
             self._wait_until_confirmed(self._socket)
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # an unusable host name is no fault of the event
             self._drop()
             raise ConnectionError(f"syslog {self._config.host}:{self._config.port}: {exc}") from exc
         self._unsure = tuple(event for event in events if event.kind != HEARTBEAT) or self._unsure
