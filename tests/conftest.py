@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from jaxtyping import install_import_hook
 
+from brokers import BINARY, Broker
 from checks import unchecked_shapes
 
 with install_import_hook("graphghha.nn", "beartype.beartype"):
@@ -29,3 +30,21 @@ def unchecked() -> Iterator[None]:
     """As users run it, without run-time shape checks: bad input must meet our own errors."""
     with unchecked_shapes():
         yield
+
+
+@pytest.fixture(scope="session")
+def mosquitto() -> str:
+    """The path of the broker the tests run against; no stand-in will do."""
+    if BINARY:
+        return BINARY
+    if os.environ.get("CI"):
+        pytest.fail("mosquitto is missing: in CI no test may skip (Debian: apt-get install mosquitto)")
+    pytest.skip("needs a real broker: install mosquitto (Debian: apt-get install mosquitto)")
+
+
+@pytest.fixture
+def broker(mosquitto: str, tmp_path: Path) -> Iterator[Broker]:
+    """A broker of the test's own."""
+    running = Broker(tmp_path)
+    yield running
+    running.stop()

@@ -207,7 +207,10 @@ def _precision_section(result: Result) -> list[str]:
 
 
 def _stream_section(result: Result) -> list[str]:
-    lines = [
+    lines = _sources_table(result["sources"]) if "sources" in result else []
+    if "rows" not in result:
+        return lines
+    lines += [
         "",
         f"## Throughput of the engine, {result['rows'][0]['dtype']}, {result['config']['threads']} thread(s)",
         "",
@@ -220,6 +223,22 @@ def _stream_section(result: Result) -> list[str]:
             f"{row['node_windows_per_s_per_core']:.3g} |"
         )
     return lines
+
+
+def _sources_table(sources: dict[str, Any]) -> list[str]:
+    return [
+        "",
+        f"## Throughput of the sources, zones: {sources['zones']}",
+        "",
+        "| source | readings/s | readings per second of one core |",
+        "|---|---|---|",
+        *(
+            f"| {row['source']} | {row['readings_per_s']:.3g} | {row['readings_per_cpu_s']:.3g} |"
+            for row in sources["rows"]
+        ),
+        "",
+        "From bytes to closed rows of the grid. A machine that does other work shows in the first figure only.",
+    ]
 
 
 def _threads_section(result: Result) -> list[str]:

@@ -1,4 +1,7 @@
-"""Throughput of the engine: graphs and node-windows per second and core, window by window and in batches."""
+"""Throughput of the engine: graphs and node-windows per second and core, window by window and in batches.
+
+The sources' part is `stream_sources`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any

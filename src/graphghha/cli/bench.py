@@ -83,14 +83,36 @@ def degree(nodes: int, threads: int, dtype: str, seed: int, quick: bool, out: Pa
 
 @bench.command()
 @click.option("--sizes", default="32,384,1536,12288", show_default=True, callback=_sizes, help="Node counts.")
+@click.option("--part", type=click.Choice(["all", "engine", "sources"]), default="all", show_default=True)
+@click.option("--zones", default=48, show_default=True, type=click.IntRange(1, 1000), help="That the sources feed.")
 @_measured
-def stream(sizes: list[int], threads: int, dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool) -> None:
-    """Graphs and node-windows per second through the engine."""
-    from graphghha.bench.stream import run
+def stream(
+    sizes: list[int],
+    part: str,
+    zones: int,
+    threads: int,
+    dtype: str,
+    seed: int,
+    quick: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Graphs per second through the engine, readings per second through the sources."""
     from graphghha.plants import load_plant
 
-    template = load_plant("fcu").template
-    _finish(run(sizes, threads, dtype, template=template, seed=seed, **_settings(quick, as_json)), out)
+    settings = _settings(quick, as_json)
+    result: dict[str, Any] = {"bench": "stream", "part": part}
+    if part != "sources":
+        from graphghha.bench.stream import run
+
+        result |= run(sizes, threads, dtype, template=load_plant("fcu").template, seed=seed, **settings)
+    if part != "engine":
+        from graphghha.bench.harness import machine_info
+        from graphghha.bench.stream_sources import measure
+
+        measured = measure(zones, is_quick=quick, progress=settings["progress"])
+        result |= {"machine": machine_info(), "part": part, "sources": measured}
+    _finish(result, out)
 
 
 @bench.command()

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator
         bad_rows[Rejection.MALFORMED] += 1
 
     header, tables = open_csv(path, count)
-    return _batches(path, header, tables, site, mapper, plant, bad_rows)
+    return _begun(_batches(path, header, tables, site, mapper, plant, bad_rows))
 
 
 def parquet_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
@@ -44,11 +45,17 @@ def parquet_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iter
     try:
         file = TelemetryFile(path)
     except SchemaError:
-        return _batches(path, header, tables, site, mapper, plant, Counter())
+        return _begun(_batches(path, header, tables, site, mapper, plant, Counter()))
     meta = file.meta
     names = [f"{zone}/{point}" for zone in meta.zones for point in meta.points]
     layout = WideLayout(site, mapper, names, list(meta.units) * len(meta.zones), str(path))
     return _telemetry_batches(file, layout)
+
+
+def _begun(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The first batch is read at once: a header that does not fit is an error when the file is opened."""
+    first = next(batches, None)
+    return batches if first is None else chain([first], batches)
 
 
 def _telemetry_batches(file: TelemetryFile, layout: WideLayout) -> Iterator[Batch]:

@@ -49,7 +49,8 @@ class LineSource:
         for line in self._lines(block):
             if line and not line.isspace():
                 decode(line, self._intake, received_ms)
-        return self._intake.take(received_ms)
+        batch = self._intake.take(received_ms)
+        return batch if len(batch) or batch.rejected else None
 
     def _lines(self, block: bytes) -> list[bytes]:
         """Whole lines; the last one need not have an end."""

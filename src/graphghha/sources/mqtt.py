@@ -18,6 +18,7 @@ from graphghha.sources.mqtt_client import MqttConfig, connect_properties, make_c
 
 GAPS_REMEMBERED = 100
 MESSAGES_PER_BATCH = 4_000
+LINGER_S = 0.005  # after the first message: a batch of many costs hardly more than a batch of one
 _QUEUE_OVERHEAD = 500  # bytes of a queued message beside its payload
 
 
@@ -48,8 +49,8 @@ class MqttSource:
         self._queue: deque[_Message] = deque()
         self._queued_bytes = 0
         self._changed = threading.Condition()  # guards everything below and the queue
-        self._connection = 0  # grows with every connection; acknowledgements belong to one
-        self._is_connected = False
+        self._connection = 0  # changes with every connection made or lost; acknowledgements belong to one
+        self._is_connected = False  # and subscribed
         self._is_closed = False
         self._detail = f"connecting to {config.address}"
         self._since_ms = self._heard_ms = _now_ms()
@@ -89,6 +90,8 @@ class MqttSource:
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._is_closed, timeout_s) or not self._queue:
                 return None
+        time.sleep(LINGER_S)
+        with self._changed:
             messages = [self._queue.popleft() for _ in range(min(len(self._queue), MESSAGES_PER_BATCH))]
             self._queued_bytes -= sum(message.weight for message in messages)
             self._changed.notify_all()
@@ -105,7 +108,7 @@ class MqttSource:
         assert isinstance(batch.receipt, _Receipt), "a batch of another source"
         with self._changed:
             for connection, mid, qos in batch.receipt.messages:
-                if self._is_connected and connection == self._connection:
+                if connection == self._connection:
                     self._client.ack(mid, qos)
 
     def close(self) -> None:
@@ -126,9 +129,8 @@ class MqttSource:
             if self._was_connected:
                 self._gaps.append(Gap(self._heard_ms, now_ms, is_kept=bool(flags.session_present)))
             self._connection += 1
-            self._is_connected = self._was_connected = True
-            self._since_ms = self._heard_ms = now_ms
-            self._detail = f"connected to {self.config.address}"
+            self._was_connected = True
+            self._heard_ms = now_ms
         client.subscribe(subscriptions(self.config))
 
     def _on_connect_fail(self, client: Any, userdata: Any) -> None:
@@ -138,20 +140,21 @@ class MqttSource:
 
     def _on_disconnect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
         with self._changed:
+            self._connection += 1
             if self._is_connected:
                 self._since_ms = _now_ms()
                 self._detail = f"lost {self.config.address}: {reason}; trying again"
             self._is_connected = False
 
     def _on_subscribe(self, client: Any, userdata: Any, mid: int, reasons: list[Any], properties: Any) -> None:
-        refused = [
-            f"{topic}: {reason}"
-            for topic, reason in zip(self.config.filters, reasons, strict=False)
-            if reason.is_failure
-        ]
-        if refused:
-            with self._changed:
-                self._detail = f"{self.config.address} refuses to send {', '.join(refused)}"
+        answers = zip(self.config.filters, reasons, strict=False)
+        refused = [f"{topic}: {reason}" for topic, reason in answers if reason.is_failure]
+        with self._changed:
+            self._is_connected = len(refused) < len(reasons)
+            self._since_ms = _now_ms()
+            self._detail = f"connected to {self.config.address}"
+            if refused:
+                self._detail += f", which refuses to send {', '.join(refused)}"
 
     def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
         rejection: Rejection | None = None
@@ -171,7 +174,8 @@ class MqttSource:
             queued = _Message(self._connection, message.mid, message.qos, topic, payload, self._heard_ms, rejection)
             self._queue.append(queued)
             self._queued_bytes += queued.weight
-            self._changed.notify_all()
+            if len(self._queue) == 1:
+                self._changed.notify_all()
 
 
 def _now_ms() -> int:

@@ -47,7 +47,7 @@ class Replay:
             return None
         if not len(block.times_ms):
             self._block = None
-            return block
+            return replace(block, received_ms=self._newest_ms or 0)
         stop = self._due(block)
         if stop <= self._row:
             time.sleep(min(timeout_s, self._wait_s(block)))

@@ -83,7 +83,7 @@ def _numbers_one_by_one(cells: list[bytes | None]) -> tuple[NDArray[np.float64],
         if cell is None or not cell.strip():
             continue
         try:
-            values[row] = float(cell)
+            values[row] = float(cell if b"_" not in cell else b"?")  # Python takes 1_000 for a number, a table does not
         except ValueError:
             malformed[row] = True
     return values, malformed

@@ -23,16 +23,16 @@ class WideLayout:
         self.mapper = mapper
         routes: dict[int, Route] = {}
         self._idle: Counter[Rejection] = Counter()  # columns by reason
-        feeds: dict[int, str] = {}
+        feeds: dict[int, int] = {}
         for number, (name, unit) in enumerate(zip(names, units, strict=True)):
             route = mapper.route(name, unit)
             if isinstance(route, Rejection):
                 self._idle[route] += 1
                 continue
-            if (other := feeds.setdefault(route.column, name)) != name:
+            if (other := feeds.setdefault(route.column, number)) != number:
                 point = mapper.points.names[route.column]
                 raise SchemaError(
-                    f"{where}: columns {other!r} and {name!r} both feed {point!r}; map one of them elsewhere"
+                    f"{where}: columns {names[other]!r} and {name!r} both feed {point!r}; map one of them elsewhere"
                 )
             routes[number] = route
         self.used = np.array(sorted(routes), np.int64)  # columns of the table

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from graphghha.bench import degree, events, gate, latency, paper, precision, stream, threads
+from graphghha.bench import degree, events, gate, latency, paper, precision, stream, stream_sources, threads
 from graphghha.bench.graphs import ring, synthetic_template
 from graphghha.bench.harness import Effort, interleaved, peak_mb
 from graphghha.bench.methods import available
@@ -57,14 +57,19 @@ def test_the_page_holds_every_section_of_what_was_measured(measured, tmp_path):
         measured,
         degree.run((8, 24), nodes=64, effort=QUICK),
         precision.run(64, effort=QUICK),
-        stream.run((32,), batches=(1, 3), effort=QUICK),
+        stream.run((32,), batches=(1, 3), effort=QUICK) | {"sources": stream_sources.measure(1, is_quick=True)},
         threads.run((64,), effort=QUICK),
         events.run(64, (0.05,), steps=3),
     ]
     page = latency_page(json.loads(json.dumps(results)), tmp_path).read_text()
     for heading in (
         *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64", "Precision"),
-        *("Throughput", "More threads", "Events instead of full passes"),
+        *(
+            "Throughput of the engine",
+            "Throughput of the sources, zones: 1",
+            "More threads",
+            "Events instead of full passes",
+        ),
     ):
         assert heading in page
     assert (tmp_path / "latency.svg").stat().st_size > 0 and (tmp_path / "degree.svg").stat().st_size > 0

@@ -1,0 +1,72 @@
+"""A small site, and what tests do with its sources."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from graphghha.plants import load_plant
+from graphghha.sources import Batch, Rejection, Source, points_of
+from graphghha.sources.intake import Intake
+from graphghha.sources.mapping import Mapper
+from graphghha.sources.mqtt import MqttSource
+from graphghha.sources.mqtt_client import MqttConfig
+from graphghha.sources.points import Points
+
+PLANT = load_plant("fcu")
+POINTS = points_of(PLANT.template.replicate(2))
+NINE = 1530522000000  # 2018-07-02T09:00Z
+WAIT_S = 20
+
+
+def points() -> Points:
+    return Points.of(PLANT, POINTS)
+
+
+def readings(batch: Batch) -> list[tuple[str, int, float]]:
+    """(point, time, value) of every value there is, rounded, in order."""
+    if batch.points is not None:
+        rows = zip(batch.points.tolist(), batch.times_ms.tolist(), batch.values.tolist(), strict=True)
+        return [(POINTS[column], time_ms, round(value, 6)) for column, time_ms, value in rows]
+    return [
+        (POINTS[column], time_ms, round(value, 6))
+        for time_ms, row in zip(batch.times_ms.tolist(), batch.values.tolist(), strict=True)
+        for column, value in enumerate(row)
+        if value == value
+    ]
+
+
+def drained(source: Source) -> tuple[list[tuple[str, int, float]], Counter[Rejection]]:
+    """All readings of a source that ends, and all it rejected."""
+    found, rejected = [], Counter()
+    while not source.status.is_finished:
+        if (batch := source.poll(0.1)) is not None:
+            found += readings(batch)
+            rejected.update(batch.rejected)
+    return found, +rejected
+
+
+def listen(port: int, *, prefix: str = "bms", **settings: object) -> MqttSource:
+    config = MqttConfig(host="127.0.0.1", port=port, prefix=prefix, **settings)
+    source = MqttSource(config, Intake("site", Mapper(points(), prefix=prefix)))
+    return source
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def collect(source: Source, count: int, *, acknowledge: bool = True) -> tuple[list[float], Counter[Rejection]]:
+    """The values of at least `count` readings and rejections."""
+    values, rejected = [], Counter()
+    deadline = time.monotonic() + WAIT_S
+    while len(values) + rejected.total() < count:
+        assert time.monotonic() < deadline, f"only {values} and {rejected} came in time"
+        if (batch := source.poll(0.1)) is not None:
+            values += batch.values.tolist()
+            rejected.update(batch.rejected)
+            if acknowledge:
+                source.acknowledge(batch)
+    return values, +rejected

@@ -1,0 +1,120 @@
+import pytest
+
+from graphghha.errors import ConfigError, NotFoundError
+from graphghha.sources import Rejection
+from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper
+from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.points import Points
+from source_builders import PLANT, POINTS, points
+
+MAPPING = """
+units = { FCU_DAT = "degF" }
+
+[[map]]
+topic = "bms/{floor}/{zone}/{signal}"
+
+[[map]]
+column = "AHU 1 room (x10)"
+point = "zone-02/RM_TEMP"
+unit = "degF"
+scale = 0.1
+offset = 1.0
+
+[rename.zone]
+R101 = "zone-01"
+
+[rename.signal]
+RoomTemp = "RM_TEMP"
+"""
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    def build(text, **more):
+        file = tmp_path / "map.toml"
+        file.write_text(text)
+        return Mapper(points(), read_mapping(file, points()), **more)
+
+    return build
+
+
+def in_si(mapper, name, value, unit=None):
+    route = mapper.route(name, unit)
+    return mapper.points.names[route.column], pytest.approx((value - route.shift) * route.scale)
+
+
+def test_our_own_names_need_no_mapping():
+    mapper = Mapper(points(), prefix="site/bms")
+    assert in_si(mapper, "zone-01/RM_TEMP", 20.0) == ("zone-01/RM_TEMP", 20.0)
+    assert in_si(mapper, "site/bms/zone-01/RM_TEMP", 68.0, "degF") == ("zone-01/RM_TEMP", 20.0)
+    assert mapper.route("RM_TEMP") is Rejection.UNMAPPED  # of which zone?
+
+
+def test_in_a_plant_of_one_zone_the_signal_is_name_enough():
+    mapper = Mapper(Points.of(PLANT, POINTS[:29]))
+    assert in_si(mapper, "RM_TEMP", 20.0) == ("zone-01/RM_TEMP", 20.0)
+
+
+def test_patterns_capture_and_rename(mapped):
+    mapper = mapped(MAPPING)
+    assert in_si(mapper, "bms/3/R101/RoomTemp", 20.0) == ("zone-01/RM_TEMP", 20.0)
+    assert in_si(mapper, "bms/3/zone-02/FCU_DAT", 68.0) == ("zone-02/FCU_DAT", 20.0)
+    assert mapper.route("bms/3/R999/RoomTemp") is Rejection.UNMAPPED
+    assert mapper.route("bms/3/4/zone-01/RM_TEMP") is Rejection.UNMAPPED
+
+
+def test_scale_and_offset_come_before_the_unit(mapped):
+    assert in_si(mapped(MAPPING), "AHU 1 room (x10)", 670.0) == ("zone-02/RM_TEMP", 20.0)
+
+
+def test_the_unit_a_message_names_prevails(mapped):
+    mapper = mapped(MAPPING)
+    assert in_si(mapper, "zone-01/FCU_DAT", 20.0, "degC") == ("zone-01/FCU_DAT", 20.0)
+    assert mapper.route("zone-01/FCU_DAT", "bar") is Rejection.WRONG_UNIT
+    assert "degC | degF | K" in mapper.misfits["zone-01/FCU_DAT"]
+
+
+def test_a_flood_of_names_fills_no_memory():
+    mapper = Mapper(points())
+    for number in range(3 * NAMES_REMEMBERED):
+        mapper.route(f"nobody-{number}" + "x" * 1000)
+    assert len(mapper.unmapped) == NAMES_REMEMBERED and not mapper.routes
+    assert max(map(len, mapper.unmapped)) <= 200
+    for number in range(ROUTES_REMEMBERED + 10):
+        mapper.routes["zone-01/RM_TEMP", str(number)] = mapper.route("zone-01/RM_TEMP")
+    mapper.route("zone-02/RM_TEMP")
+    assert len(mapper.routes) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[map]\n", "not TOML"),
+        ("[[maps]]\n", "unknown key 'maps'; did you mean 'map'?"),
+        ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TMP"', "did you mean 'zone-01/RM_TEMP'?"),
+        ('[[map]]\ntopic = "a"\ncolumn = "b"', "entry 1: give it one of topic | column"),
+        ('[[map]]\ntopic = "a/{zone}"', r"uses {signal}, which 'a/{zone}' does not name"),
+        ('[[map]]\ntopic = "{zone}/{zone}"\npoint = "{zone}"', "one word twice"),
+        ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nunit = "bar"', "'bar' does not fit a point in degC"),
+        ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nscale = 0', "scale 0"),
+        ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nscale = "1"', "must be a number"),
+        ("[[map]]\ntopic = 3", "must be a text"),
+        ('[[map]]\ntopics = "a"', "did you mean 'topic'?"),
+        ('[units]\nRM_TMP = "degF"', "did you mean 'RM_TEMP'?"),
+        ('[units]\nRM_TEMP = "W"', "does not fit a point in degC"),
+        ("rename = 3", "must be a table"),
+    ],
+)
+def test_a_mapping_that_cannot_work_is_refused_with_what_to_write_instead(mapped, text, message):
+    with pytest.raises(ConfigError) as caught:
+        mapped(text)
+    assert "map.toml" in str(caught.value) and message in str(caught.value)
+
+
+def test_points_that_the_plant_does_not_have_are_refused():
+    with pytest.raises(NotFoundError, match="did you mean 'RM_TEMP'"):
+        Points.of(PLANT, ["zone-01/RM_TMEP"])
+    with pytest.raises(NotFoundError, match="nobody measures 'Air_path'"):
+        Points.of(PLANT, ["zone-01/Air_path"])
+    with pytest.raises(ConfigError, match="each of them once"):
+        Points.of(PLANT, ["zone-01/RM_TEMP"] * 2)

@@ -1,0 +1,100 @@
+"""Against a real Mosquitto: what is lost, kept and said when connections fail."""
+
+from contextlib import closing
+
+import pytest
+
+from brokers import free_port
+from faults import FaultProxy
+from source_builders import collect, listen, until
+
+ROOM = "bms/zone-01/RM_TEMP"
+
+
+@pytest.fixture
+def proxy(broker):
+    with FaultProxy(("127.0.0.1", broker.port)) as between:
+        yield between
+
+
+def send(device, *values):
+    for value in values:
+        device.send(ROOM, {"time": "2018-07-02T09:00:00Z", "value": value})
+
+
+def test_what_was_not_acknowledged_comes_again_after_a_reset_and_the_rest_does_not(broker, proxy):
+    with closing(listen(proxy.port)) as source, broker.publisher() as device:
+        until(lambda: source.status.is_connected)
+        send(device, 1.0, 2.0)
+        assert collect(source, 2)[0] == [1.0, 2.0]
+        send(device, 3.0, 4.0)
+        assert collect(source, 2, acknowledge=False)[0] == [3.0, 4.0]
+        proxy.reset()
+        assert collect(source, 2)[0] == [3.0, 4.0]
+        send(device, 5.0)
+        assert collect(source, 1)[0] == [5.0]
+        (gap,) = source.status.gaps
+        assert gap.is_kept and gap.begin_ms < gap.end_ms
+
+
+def test_an_acknowledgement_of_an_older_connection_is_not_sent(broker, proxy):
+    with closing(listen(proxy.port)) as source, broker.publisher() as device:
+        until(lambda: source.status.is_connected)
+        send(device, 1.0)
+        before = source.poll(5)
+        proxy.reset()
+        again = source.poll(10)
+        source.acknowledge(before)
+        proxy.reset()
+        until(lambda: len(source.status.gaps) == 2)
+        assert before.values.tolist() == again.values.tolist() == collect(source, 1)[0] == [1.0]
+
+
+def test_messages_sent_while_we_are_away_wait_for_the_next_start(broker):
+    with closing(listen(broker.port)) as source:
+        until(lambda: source.status.is_connected)
+    with broker.publisher() as device:
+        send(device, 1.0, 2.0)
+    with closing(listen(broker.port)) as source:
+        assert collect(source, 2)[0] == [1.0, 2.0]
+
+
+def test_a_broker_that_restarts_is_found_again_and_the_gap_is_reported(broker):
+    with closing(listen(broker.port)) as source:
+        until(lambda: source.status.is_connected)
+        broker.stop()
+        until(lambda: not source.status.is_connected)
+        assert "trying again" in source.status.detail
+        assert source.poll(0.1) is None
+        broker.start()
+        until(lambda: source.status.is_connected)
+        with broker.publisher() as device:
+            send(device, 1.0)
+        assert collect(source, 1)[0] == [1.0]
+        assert [gap.is_kept for gap in source.status.gaps] == [True]
+
+
+def test_a_dead_broker_at_the_start_is_waited_for():
+    with closing(listen(free_port())) as source:
+        until(lambda: "cannot reach" in source.status.detail)
+        assert not source.status.is_connected and source.status.gaps == ()
+        assert source.poll(0.1) is None
+
+
+def test_a_black_hole_is_noticed_and_nothing_is_lost(broker, proxy):
+    with closing(listen(proxy.port, keepalive_s=1)) as source, broker.publisher() as device:
+        until(lambda: source.status.is_connected)
+        proxy.black_hole()
+        send(device, 1.0)
+        until(lambda: not source.status.is_connected)
+        proxy.black_hole(False)
+        assert collect(source, 1)[0] == [1.0]
+
+
+def test_a_delay_only_delays(broker, proxy):
+    proxy.delay_s = 0.05
+    with closing(listen(proxy.port)) as source, broker.publisher() as device:
+        until(lambda: source.status.is_connected)
+        send(device, 1.0, 2.0)
+        assert collect(source, 2)[0] == [1.0, 2.0]
+        assert source.status.gaps == ()
