@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from graphghha.engine import Engine
     from graphghha.graph import CpsGraph, Edge, Node
     from graphghha.models import load_model
+    from graphghha.monitor import Monitor
     from graphghha.nn import ADU
 
 # Public names load on first use: `graphghha --help` must not wait for numpy, let alone torch.
@@ -18,10 +19,11 @@ _HOMES = {
     "Edge": "graphghha.graph",
     "ADU": "graphghha.nn",
     "Engine": "graphghha.engine",
+    "Monitor": "graphghha.monitor",
     "load_model": "graphghha.models",
 }
 
-__all__ = ["ADU", "CpsGraph", "Edge", "Engine", "Node", "__version__", "load_model"]
+__all__ = ["ADU", "CpsGraph", "Edge", "Engine", "Monitor", "Node", "__version__", "load_model"]
 
 
 def __getattr__(name: str) -> Any:

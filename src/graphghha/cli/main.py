@@ -3,6 +3,7 @@
 import click
 
 from graphghha import __version__
+from graphghha.cli.alarms import alarms
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
 from graphghha.cli.config import config
@@ -36,5 +37,5 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train, watch):
+for command in (alarms, bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train, watch):
     main.add_command(command)

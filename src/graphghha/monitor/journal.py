@@ -7,7 +7,7 @@ and a reading that comes again finds its work done.
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +20,7 @@ from graphghha.errors import ConflictError, GraphGHHAError, JournalError
 from graphghha.monitor.pack import pack, pack_rows
 from graphghha.monitor.reader import Reader
 from graphghha.monitor.salvage import salvage
-from graphghha.monitor.schema import checksum, connect, is_sound, migrate
+from graphghha.monitor.schema import checksum, connect, is_sound, migrate, refuse_newer
 from graphghha.monitor.sinks import Event
 
 DAY_MS = 86_400_000
@@ -142,17 +142,12 @@ class Journal:
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists() and self.path.stat().st_size:
-            try:
-                connection = connect(self.path, is_writer=True)
+            with closing(connect(self.path)) as connection:
+                refuse_newer(connection, self.path)
                 sound = is_sound(connection)
-                connection.close()
-            except sqlite3.OperationalError:
-                raise  # not damage: no permission, no space, locked
-            except sqlite3.DatabaseError:
-                sound = False
             if not sound:
                 self.damage = salvage(self.path)
-        migrate(self._connected(), self.path)
+        migrate(self._connected())
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -171,13 +166,12 @@ class Journal:
             connection.execute("BEGIN IMMEDIATE")
             work(connection)
             connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as exc:
-            # after an I/O error a handle is not to be trusted: the next try opens the file anew
-            if self._connection is not None:
-                with suppress(sqlite3.Error):
-                    self._connection.rollback()
+        except BaseException as exc:
+            # closing rolls back, and after an I/O error a handle is not to be trusted: the next try opens the file anew
             self._drop_connection()
-            raise JournalError(f"{self.path}: {exc}") from exc
+            if isinstance(exc, (sqlite3.Error, OSError)):
+                raise JournalError(f"{self.path}: {exc}") from exc
+            raise
 
 
 def submit(path: Path, site: str, command: Command) -> int:
@@ -219,10 +213,17 @@ def _size(connection: sqlite3.Connection) -> int:
     return int((pages - free) * size)
 
 
+def _json(body: Any) -> str:
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # what is no number is null
+        return _json(json.loads(json.dumps(body), parse_constant=lambda _: None))
+
+
 def _write(connection: sqlite3.Connection, entry: Entry) -> None:
     (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
     for number, fact in enumerate(entry.facts, start=last + 1):
-        body = json.dumps(fact.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        body = _json(fact.body)
         event = (number, entry.site, fact.time_ms, fact.kind)
         incident = fact.body.get("id") if fact.kind.startswith("incident.") else None
         connection.execute(

@@ -20,7 +20,7 @@ def salvage(path: Path) -> dict[str, Any]:
         leftover.unlink(missing_ok=True)
     found = {"file": aside.name, "events": 0, "lost": 0, "rows": 0, "checkpoints": 0}
     with closing(connect(fresh_path, is_writer=True)) as fresh:
-        migrate(fresh, fresh_path)
+        migrate(fresh)
         with suppress(sqlite3.DatabaseError), closing(connect(path)) as damaged:
             fresh.execute("BEGIN")
             found |= _events(damaged, fresh)

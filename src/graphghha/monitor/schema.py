@@ -48,13 +48,21 @@ def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the tables to this version; a journal from the future is refused, not damaged."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    """A journal from the future is left alone; one that cannot even say its version is damaged, not newer."""
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.DatabaseError:
+        return
     if version > VERSION:
         raise JournalError(
             f"{path}: written by a newer graphghha (journal version {version}, this one knows {VERSION})"
         )
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables to this version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
         connection.executescript(f"BEGIN IMMEDIATE;{script};PRAGMA user_version = {number};COMMIT;")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

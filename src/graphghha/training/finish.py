@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha import __version__
+from graphghha._version import __version__
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel

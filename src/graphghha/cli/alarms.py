@@ -1,0 +1,209 @@
+"""`graphghha alarms`: what an operator does with a journal, while the monitor runs or after."""
+
+import getpass
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+DISPOSITIONS = ("attack", "fault", "maintenance", "false")
+SHOWN = 50
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "operator"
+
+
+@click.group()
+def alarms() -> None:
+    """Incidents and alarms of a journal: list, show, acknowledge, shelve, dispose, export, figures."""
+
+
+def _on_journal(function: Callable[..., None]) -> Callable[..., None]:
+    kind = click.Path(path_type=Path, dir_okay=False)
+    function = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")(function)
+    function = click.option("--site", help="Only this site.")(function)
+    return click.option("--journal", "path", required=True, type=kind, help="The monitor's journal file.")(function)
+
+
+def _as_operator(function: Callable[..., None]) -> Callable[..., None]:
+    function = click.option("--by", default=_user, show_default="your user name", help="Who is asking.")(function)
+    return click.option("--version", type=int, help="The version you looked at; refused if it has changed.")(function)
+
+
+@alarms.command("list")
+@_on_journal
+@click.option("--all", "show_all", is_flag=True, help="Closed and acknowledged ones as well.")
+def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
+    """Incidents, newest first."""
+    from graphghha.monitor.reader import Reader
+
+    with Reader(path) as reader:
+        found = reader.incidents(site=site, is_open=not show_all, limit=10_000)
+    for body in found if as_json else found[:SHOWN]:
+        click.echo(json.dumps(body, ensure_ascii=False) if as_json else _line(body))
+    if not as_json and not found:
+        click.echo("no incidents" if show_all else "no open incidents", err=True)
+    if not as_json and len(found) > SHOWN:
+        click.echo(f"... and {len(found) - SHOWN} more; --json shows all", err=True)
+
+
+@alarms.command()
+@_on_journal
+@click.argument("incident")
+def show(path: Path, site: str | None, as_json: bool, incident: str) -> None:
+    """One incident: evidence, advice and its story."""
+    from graphghha.alarms import iso
+    from graphghha.errors import NotFoundError
+    from graphghha.monitor.reader import Reader
+
+    with Reader(path) as reader:
+        body, events = reader.incident(incident), reader.incident_events(incident)
+    if body is None:
+        raise NotFoundError(f"{path}: no incident {incident!r}; `alarms list --all` shows them")
+    story = [{"time": iso(event.time_ms), "event": event.kind, "state": event.body.get("state")} for event in events]
+    if as_json:
+        click.echo(json.dumps({**body, "story": story}, ensure_ascii=False))
+        return
+    click.echo(_line(body))
+    for item in body["evidence"]:
+        click.echo(f"  evidence: {_evidence(item)}")
+    click.echo(f"  alarms: {', '.join(body['alarms'])}")
+    if body["consistent_with"]:
+        click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
+    click.echo(f"  do: {body['action']}")
+    for entry in story:
+        click.echo(f"  {entry['time']}  {entry['event']}  {entry['state']}")
+
+
+@alarms.command()
+@_on_journal
+@_as_operator
+@click.argument("target")
+def ack(path: Path, site: str | None, as_json: bool, by: str, version: int | None, target: str) -> None:
+    """Acknowledge an incident or a node's alarm."""
+    _order(path, site, as_json, verb="ack", target=target, by=by, version=version)
+
+
+@alarms.command()
+@_on_journal
+@_as_operator
+@click.argument("target")
+@click.option("--for", "hours", default=8.0, show_default=True, help="Hours of plant time; at most 24.")
+@click.option("--reason", required=True, help="The next shift will ask.")
+def shelve(
+    path: Path,
+    site: str | None,
+    as_json: bool,
+    by: str,
+    version: int | None,
+    target: str,
+    hours: float,
+    reason: str,
+) -> None:
+    """Put an incident's alarms, or a node's, aside for some hours."""
+    for_ms = int(hours * 3_600_000)
+    _order(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
+
+
+@alarms.command()
+@_on_journal
+@_as_operator
+@click.argument("verb", type=click.Choice(["unshelve", "suppress", "out-of-service", "return", "reset"]))
+@click.argument("target")
+@click.option("--reason", default="", help="Needed to suppress or to take out of service.")
+def change(
+    path: Path, site: str | None, as_json: bool, by: str, version: int | None, verb: str, target: str, reason: str
+) -> None:
+    """Unshelve, suppress, take out of service, return to service, reset."""
+    _order(path, site, as_json, verb=verb, target=target, by=by, version=version, reason=reason)
+
+
+@alarms.command()
+@_on_journal
+@_as_operator
+@click.argument("incident")
+@click.argument("disposition", type=click.Choice(DISPOSITIONS))
+@click.option("--reason", default="", help="What was found.")
+def dispose(
+    path: Path,
+    site: str | None,
+    as_json: bool,
+    by: str,
+    version: int | None,
+    incident: str,
+    disposition: str,
+    reason: str,
+) -> None:
+    """Say what an incident turned out to be: tomorrow's label."""
+    what = {"verb": "dispose", "target": incident, "by": by, "version": version}
+    _order(path, site, as_json, **what, disposition=disposition, reason=reason)
+
+
+@alarms.command()
+@_on_journal
+@click.option("--after", default=0, show_default=True, help="Only events after this number.")
+@click.option("--kind", help="Only these, for example 'incident.*'.")
+def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | None) -> None:
+    """Every event as a JSON line (it is JSON with or without --json)."""
+    from graphghha.alarms import iso
+    from graphghha.monitor.reader import Reader
+
+    with Reader(path) as reader:
+        while events := reader.events_after(after, 1000, kind=kind):
+            for event in events:
+                if site in (None, event.site):
+                    line = {"number": event.number, "site": event.site, "time": iso(event.time_ms), "kind": event.kind}
+                    click.echo(json.dumps({**line, "body": event.body}, ensure_ascii=False))
+            after = events[-1].number
+
+
+@alarms.command()
+@_on_journal
+def kpi(path: Path, site: str | None, as_json: bool) -> None:
+    """The figures by which ISA-18.2 judges an alarm system."""
+    from graphghha.monitor.kpi import kpi as figures
+    from graphghha.monitor.reader import Reader
+
+    with Reader(path) as reader:
+        found = figures(reader, site)
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    for name, value in found.items():
+        click.echo(f"{name.replace('_', ' '):<28} {value}")
+
+
+def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
+    from graphghha.alarms import Command
+    from graphghha.monitor.office import order
+
+    found = order(path, Command.from_dict(command), site)
+    click.echo(json.dumps(found, ensure_ascii=False) if as_json else _line(found))
+
+
+def _line(body: dict[str, Any]) -> str:
+    if "node" in body:
+        return (
+            f"{body['node']}  v{body.get('version', 0)}  [{body.get('suspension', 'none')}]  {body.get('reason', '')}"
+        )
+    closed = "closed, " if body["closed"] else ""
+    return f"{body['id']}  v{body['version']}  [{closed}{body['state']}, {body['priority']}]  {body['text']}"
+
+
+def _evidence(item: dict[str, Any]) -> str:
+    match item["kind"]:
+        case "signal":
+            low, high = item["normal"]
+            return (
+                f"{item['text']}: {item['node']} reads {item['value']} {item['unit']}, "
+                f"expected {item['expected']} ({low} to {high})"
+            )
+        case "edge":
+            return f"{item['source']} and {item['target']} disagree ({item['relation']})"
+    return ", ".join(f"{name} {value}" for name, value in item.items() if name != "kind")

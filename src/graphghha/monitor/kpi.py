@@ -1,0 +1,120 @@
+"""The figures by which ISA-18.2 judges an alarm system, from its own journal. Targets: `docs/operators.md`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphghha.monitor.reader import Reader
+from graphghha.monitor.sinks import Event
+
+TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
+FLOOD_ABOVE = 10
+CHATTER_TIMES, CHATTER_MS = 3, 60_000
+PAGE = 10_000
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a pass over the events leaves."""
+
+    told: list[int] = field(default_factory=list)
+    priorities: Counter[str] = field(default_factory=Counter)
+    roots: Counter[str] = field(default_factory=Counter)
+    raises: dict[str, list[int]] = field(default_factory=dict)
+    chattering: set[str] = field(default_factory=set)
+    standing: dict[str, int] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)
+    flood_ms: int = 0
+    flood_since: int | None = None
+    suspended: int = 0
+    dispositions: Counter[str] = field(default_factory=Counter)
+    first_ms: int | None = None
+    last_ms: int = 0
+
+    def take(self, event: Event) -> None:
+        time_ms, body = event.time_ms, event.body
+        self.first_ms = time_ms if self.first_ms is None else min(self.first_ms, time_ms)
+        self.last_ms = max(self.last_ms, time_ms)
+        match event.kind:
+            case "incident.annunciated":
+                self.told.append(time_ms)
+                self.priorities[body["priority"]] += 1
+                self.roots[f"{body['zone'] or ''}/{body['root']}"] += 1
+            case "alarm.raised":
+                node = body["node"]
+                recent = [each for each in self.raises.get(node, []) if time_ms - each < CHATTER_MS] + [time_ms]
+                self.raises[node] = recent
+                if len(recent) >= CHATTER_TIMES:
+                    self.chattering.add(node)
+                self.standing.setdefault(node, time_ms)
+            case "alarm.cleared":
+                self._settle(body["node"], time_ms)
+            case "flood.started":
+                self.flood_since = time_ms
+            case "flood.ended" if self.flood_since is not None:
+                self.flood_ms, self.flood_since = self.flood_ms + time_ms - self.flood_since, None
+            case "alarm.shelved" | "alarm.suppressed" | "alarm.out-of-service":
+                self.suspended += 1
+            case "incident.disposed":
+                self.dispositions[body["disposition"]["is"]] += 1
+
+    def finish(self, end_ms: int) -> None:
+        self.last_ms = max(self.last_ms, end_ms)
+        for node in list(self.standing):
+            self._settle(node, self.last_ms)
+        if self.flood_since is not None:
+            self.flood_ms += self.last_ms - self.flood_since
+
+    def _settle(self, node: str, time_ms: int) -> None:
+        since = self.standing.pop(node, time_ms)
+        if time_ms - since > DAY:
+            self.stale.add(node)
+
+
+def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
+    """Rates are over the time from the first event to the newest data."""
+    tally = _Tally()
+    for event in _events(reader):
+        if site in (None, event.site):
+            tally.take(event)
+    sites = [site] if site else list(reader.sites())
+    tally.finish(max((int(reader.summary(name).get("time_ms", 0)) for name in sites), default=0))
+    span = max(tally.last_ms - (tally.first_ms or 0), 1) if tally.first_ms is not None else 1
+    periods = Counter(time // TEN_MINUTES for time in tally.told)
+    count, top = len(tally.told), sum(n for _, n in tally.roots.most_common(10))
+    return {
+        "days": round(span / DAY, 3),
+        "annunciated": count,
+        "per_10_min": round(count * TEN_MINUTES / span, 4),
+        "per_hour": round(count * HOUR / span, 3),
+        "per_day": round(count * DAY / span, 2),
+        "most_in_10_min": _most_within(tally.told, TEN_MINUTES),
+        "share_of_periods_above_10": round(
+            sum(n > FLOOD_ABOVE for n in periods.values()) / max(1, -(-span // TEN_MINUTES)), 5
+        ),
+        "share_of_time_in_flood": round(tally.flood_ms / span, 5),
+        "top_10_share": round(top / count, 3) if count else None,
+        "chattering": len(tally.chattering),
+        "stale": len(tally.stale),
+        "priorities": {name: round(n / count, 3) for name, n in sorted(tally.priorities.items())},
+        "suspensions": tally.suspended,
+        "dispositions": dict(sorted(tally.dispositions.items())),
+    }
+
+
+def _events(reader: Reader) -> Iterable[Event]:
+    number = 0
+    while page := reader.events_after(number, PAGE):
+        yield from page
+        number = page[-1].number
+
+
+def _most_within(times: list[int], window_ms: int) -> int:
+    """The most in any stretch of this length, wherever it begins."""
+    times, begin, most = sorted(times), 0, 0
+    for end, time in enumerate(times):
+        while time - times[begin] >= window_ms:
+            begin += 1
+        most = max(most, end - begin + 1)
+    return most

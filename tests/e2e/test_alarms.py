@@ -1,0 +1,129 @@
+"""Operators on the command line: on a journal at rest and beside a running monitor."""
+
+import json
+import threading
+from threading import Event as Flag
+
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.monitor import Journal, Monitor
+from graphghha.sources import SourceStatus
+from monitor_builders import CONFIG, detector, telemetry, wide
+
+TIMES, VALUES = telemetry(140)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    """Left in the midst of an attack."""
+    path = tmp_path / "journal.db"
+    with Journal(path) as writer:
+        monitor = Monitor(writer)
+        monitor.add("office", detector(), CONFIG)
+        monitor.step(wide(TIMES[:40], VALUES[:40]))
+    return path
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(main, ["alarms", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result.stderr if code else result.stdout
+
+
+def listed(path, *more):
+    return [json.loads(line) for line in call("list", "--journal", path, "--json", *more).splitlines()]
+
+
+def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
+    (incident,) = listed(journal)
+    key = incident["id"]
+    assert incident["state"] == "unacknowledged" and key in call("list", "--journal", journal)
+    assert "do: Compare valve" in call("show", "--journal", journal, key)
+    assert "look again" in call("ack", "--journal", journal, key, "--version", 7, code=8)
+    after = json.loads(call("ack", "--journal", journal, key, "--version", incident["version"], "--json"))
+    assert after["state"] == "acknowledged" and after["version"] == incident["version"] + 1
+    assert "cannot ack" in call("ack", "--journal", journal, key, code=8)
+    call("dispose", "--journal", journal, key, "maintenance", "--by", "ada", "--reason", "valve exchanged")
+    story = json.loads(call("show", "--journal", journal, key, "--json"))
+    assert story["disposition"]["is"] == "maintenance" and story["disposition"]["by"] == "ada"
+    assert [each["event"] for each in story["story"]][-2:] == ["incident.updated", "incident.disposed"]
+
+
+def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(journal):
+    (incident,) = listed(journal)
+    call("ack", "--journal", journal, incident["id"])
+    call("shelve", "--journal", journal, "zone-03/flow", "--for", 2, "--reason", "being serviced")
+    with Journal(journal) as writer:
+        monitor = Monitor(writer)
+        monitor.add("office", detector(), CONFIG)
+        monitor.step(wide(TIMES[40:], VALUES[40:]))
+    ours, shelved = (body for body in reversed(listed(journal, "--all")))
+    assert ours["state"] == "normal" and ours["closed"], "acknowledged, then it returned to normal"
+    assert shelved["zone"] == "zone-03" and shelved["annunciated"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ack", "nobody"], 7, "no incident or node"),
+        (["shelve", "zone-02/valve", "--for", "99", "--reason", "x"], 2, "at most 24"),
+        (["change", "return", "zone-02/valve"], 8, "cannot return"),
+        (["show", "nothing"], 7, "no incident"),
+    ],
+    ids=["unknown", "too-long", "not-suspended", "not-shown"],
+)
+def test_what_cannot_be_done_is_said_in_one_line(journal, arguments, code, said):
+    stderr = call(arguments[0], "--journal", journal, *arguments[1:], code=code)
+    assert said in stderr and len(stderr.splitlines()) == 1
+
+
+def test_a_journal_that_is_not_there_is_a_clear_error(tmp_path):
+    assert "no journal at" in call("list", "--journal", tmp_path / "no.db", code=7)
+
+
+class Quiet:
+    """A source that is connected and says nothing."""
+
+    status = SourceStatus(is_connected=True)
+
+    def poll(self, timeout_s):
+        return None
+
+    def acknowledge(self, batch):
+        raise AssertionError("nothing came")
+
+    def close(self):
+        pass
+
+
+def test_beside_a_running_monitor_commands_go_through_it(journal):
+    stop = Flag()
+    with Journal(journal) as writer:
+        monitor = Monitor(writer)
+        monitor.add("office", detector(), CONFIG)
+        running = threading.Thread(target=monitor.run, args=({"office": Quiet()}, stop))
+        running.start()
+        try:
+            (incident,) = listed(journal)
+            after = json.loads(call("ack", "--journal", journal, incident["id"], "--version", 1, "--json"))
+            assert after["state"] == "acknowledged"
+            assert "version 1 was looked at" in call(
+                "ack", "--journal", journal, incident["id"], "--version", 1, code=8
+            )
+        finally:
+            stop.set()
+            running.join()
+        assert monitor.sites["office"].desk.incidents[incident["id"]]["state"] == "acknowledged"
+
+
+def test_events_are_exported_and_figures_computed(journal):
+    events = [json.loads(line) for line in call("export", "--journal", journal).splitlines()]
+    assert [event["number"] for event in events] == list(range(1, len(events) + 1))
+    only = call("export", "--journal", journal, "--kind", "incident.*").splitlines()
+    assert len(only) == 1
+    figures = json.loads(call("kpi", "--journal", journal, "--json"))
+    assert figures["annunciated"] == figures["most_in_10_min"] == 1 and figures["chattering"] == 0
+    assert figures["priorities"] == {"medium": 1.0} and figures["share_of_time_in_flood"] == 0
+    assert "per day" in call("kpi", "--journal", journal)

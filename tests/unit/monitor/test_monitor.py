@@ -1,0 +1,232 @@
+"""Many sites, one process: nothing acknowledged before it is written, no site's trouble another's."""
+
+import sqlite3
+from threading import Event as Flag
+
+import numpy as np
+import pytest
+from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
+
+from builders import loop_template
+from graphghha.alarms import Command, Verb
+from graphghha.errors import CheckpointError, JournalError, NotFoundError
+from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.journal import submit
+from graphghha.monitor.view import read_view
+from graphghha.sources import SourceStatus
+
+TIMES, VALUES = telemetry(140)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal.db"
+
+
+def story(journal):
+    return [
+        (event.number, event.site, event.time_ms, event.kind, event.body) for event in journal.events_after(0, 9999)
+    ]
+
+
+def portions(size=7, site="office"):
+    return [wide(TIMES[at : at + size], VALUES[at : at + size], site) for at in range(0, 140, size)]
+
+
+class Feed:
+    """A source of prepared batches that remembers what was acknowledged."""
+
+    def __init__(self, batches):
+        self.batches, self.acknowledged = list(batches), []
+
+    def poll(self, timeout_s):
+        if not self.batches:
+            return None
+        batch = self.batches.pop(0)
+        if isinstance(batch, Exception):
+            raise batch
+        return batch
+
+    def acknowledge(self, batch):
+        self.acknowledged.append(batch.received_ms)
+
+    @property
+    def status(self):
+        return SourceStatus(is_connected=True, is_finished=not self.batches)
+
+    def close(self):
+        pass
+
+
+def run_through(path, batches=None):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        for batch in batches or portions():
+            monitor.step(batch)
+        return story(journal)
+
+
+def test_killed_between_any_two_batches_the_journal_is_that_of_an_uninterrupted_run(path, tmp_path):
+    clean = run_through(tmp_path / "clean.db")
+    assert {kind for _, _, _, kind, _ in clean} >= {"alarm.raised", "incident.annunciated", "incident.closed"}
+    last = None
+    for batch in portions():
+        with Journal(path) as journal:
+            monitor = Monitor(journal)
+            monitor.add("office", detector(), CONFIG)
+            if last is not None:
+                monitor.step(last)  # redelivered: it was written, but its acknowledgement was lost
+            monitor.step(batch)
+            last = batch
+            found = story(journal)
+    assert found == clean
+
+
+def test_a_source_hears_of_a_batch_only_once_it_is_written(path):
+    feed = Feed(portions())
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        received = [batch.received_ms for batch in feed.batches]
+        monitor.run({"office": feed}, Flag())
+        assert feed.acknowledged == received
+        assert journal.reader.summary("office")["as_of"] == "2018-07-10T07:39:00Z"
+
+
+class Stubborn(Journal):
+    """A journal on a disk that is full for a while."""
+
+    full = False
+
+    def _transact(self, work):
+        if self.full:
+            raise JournalError("database or disk is full")
+        super()._transact(work)
+
+
+def test_while_the_disk_is_full_scoring_goes_on_and_nothing_is_acknowledged(path, tmp_path):
+    clean = run_through(tmp_path / "clean.db")
+    feed = Feed([])
+    with Stubborn(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        for at, batch in enumerate(portions()):
+            journal.full = 3 <= at < 12
+            monitor.step(batch, feed)
+            assert monitor.is_journal_failing == journal.full
+            assert len(feed.acknowledged) == (3 if journal.full else at + 1)
+        told = story(journal)
+    about = [kind for *_, kind, _ in told if kind.startswith("journal.")]
+    assert about == ["journal.failing", "journal.recovered"]
+    assert [line[1:] for line in told if not line[3].startswith("journal.")] == [line[1:] for line in clean]
+
+
+def test_a_real_file_that_cannot_be_written_is_a_failing_journal(path):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        blocker = sqlite3.connect(path, isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        journal._connected().execute("PRAGMA busy_timeout = 1")
+        monitor.step(portions()[0])
+        assert monitor.is_journal_failing
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        monitor.step(portions()[1])
+        assert not monitor.is_journal_failing
+
+
+class Poisoned(Rolling):
+    def push(self, values, fresh, wanted):
+        if np.nanmax(values) > 100:
+            raise RuntimeError("the model choked")
+        return super().push(values, fresh, wanted)
+
+
+def test_one_sites_trouble_is_not_anothers(path, tmp_path):
+    bad = VALUES.copy()
+    bad[28:35, 5] = 1000.0
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(make_scorer=lambda: Poisoned(GRAPH)), CONFIG)
+        monitor.add("plant", detector(), CONFIG)
+        for at in range(0, 140, 7):
+            monitor.step(wide(TIMES[at : at + 7], bad[at : at + 7], "office"))
+            monitor.step(wide(TIMES[at : at + 7], VALUES[at : at + 7], "plant"))
+        told = story(journal)
+    failed = [line for line in told if line[3] == "site.failed"]
+    assert len(failed) == 1 and failed[0][1] == "office" and "choked" in failed[0][4]["reason"]
+    ours = [line[2:4] for line in told if line[1] == "plant"]
+    assert ours == [line[2:4] for line in run_through(tmp_path / "clean.db")]
+    assert [kind for _, site, _, kind, _ in told if site == "office" and kind == "incident.annunciated"]
+
+
+def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
+    feed = Feed([*portions()[:5], OSError("no route"), *portions()[5:]])
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        monitor.run({"office": feed}, Flag())
+        kinds = [line[3] for line in story(journal)]
+    assert kinds.count("source.failed") == 1 and "incident.closed" in kinds
+
+
+def test_a_command_left_in_the_journal_is_answered(path):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        for batch in portions()[:6]:
+            monitor.step(batch)
+        (incident,) = journal.reader.incidents(is_open=True)
+        good = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada", version=1))
+        stale = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="bob", version=1))
+        monitor.serve()
+        assert journal.reader.answer(good) == ("done", "")
+        state, answer = journal.reader.answer(stale)
+        assert state == "refused" and "ConflictError" in answer and "look again" in answer
+        assert journal.reader.incident(incident["id"])["state"] == "acknowledged"
+        view = read_view(journal.reader, "office")
+    assert [zone["state"] for zone in view["zones"]] == ["normal", "acknowledged", "normal"]
+    assert view["incidents"][0]["text"].startswith("Zone 2") and view["open_incidents"] == 1
+
+
+def test_another_model_takes_over_between_two_rows_and_a_bad_one_does_not(path, tmp_path):
+    def load(site, directory):
+        if directory.name == "bad":
+            raise CheckpointError("hash mismatch")
+        graph = loop_template().replicate(4) if directory.name == "other" else GRAPH
+        return detector(graph, model=directory.name)
+
+    with Journal(path) as journal:
+        monitor = Monitor(journal, load=load)
+        monitor.add("office", detector(), CONFIG)
+        for at, batch in enumerate(portions()):
+            monitor.step(batch)
+            if at in (3, 9):
+                assert monitor.swap("office", tmp_path / "good")
+                assert not monitor.swap("office", tmp_path / "bad")
+                assert not monitor.swap("office", tmp_path / "other")
+        assert monitor.sites["office"].detector.model == "good"
+        told = story(journal)
+    swaps = [line[3] for line in told if line[3].startswith("model.")]
+    assert swaps == ["model.swapped", "model.refused", "model.refused"] * 2
+    rest = [line[2:] for line in told if not line[3].startswith("model.")]
+    assert rest == [line[2:] for line in run_through(tmp_path / "clean.db")], (
+        "the same model swapped in changes nothing"
+    )
+
+
+def test_a_state_that_no_longer_fits_is_reported_and_the_site_begins_anew(path):
+    run_through(path, portions()[:3])
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        graph = loop_template().replicate(2)
+        site = monitor.add("office", detector(graph, lambda: Script(quiet(50, graph.num_nodes))), CONFIG)
+        monitor.step(wide(TIMES[:9] + 30 * MINUTE, np.full((9, len(site.detector.points)), 20.0)))
+        assert "site.reset" in [line[3] for line in story(journal)]
+
+
+def test_an_unknown_site_is_refused(path):
+    with Journal(path) as journal, pytest.raises(NotFoundError, match="no site 'office'"):
+        Monitor(journal).step(portions()[0])
