@@ -17,9 +17,7 @@ EVENTS = {
     "incident": incident(7),
     "closed": incident(8, kind="incident.closed", state="normal", priority="low"),
     "source-lost": Event(9, "north", 1_530_541_020_000, "source.lost", {"priority": "medium", "source": "mqtt"}),
-    "alarm": Event(
-        11, "north", 1_530_541_140_000, "alarm.raised", {"node": "zone-07/FCU_CVLV", "state": "B", "version": 2}
-    ),
+    "alarm": Event(11, "north", 1_530_541_140_000, "alarm.raised", {"node": "zone-07/FCU_CVLV", "state": "B"}),
     "heartbeat": Event(1, "monitor", 1_530_541_080_000, "monitor.heartbeat", {"last_event": 9}),
     "hostile": incident(10, site="a|b=c", root="=cmd|' /C calc'!A0\\\n\u202e]\""),
 }

@@ -5,7 +5,6 @@ from threading import Event as Flag
 
 import numpy as np
 import pytest
-from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
 
 from builders import loop_template
 from graphghha.alarms import Command, Verb
@@ -14,6 +13,7 @@ from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import submit
 from graphghha.monitor.view import read_view
 from graphghha.sources import SourceStatus
+from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 

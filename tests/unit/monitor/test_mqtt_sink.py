@@ -11,17 +11,13 @@ from paho.mqtt.client import topic_matches_sub
 from paho.mqtt.enums import CallbackAPIVersion
 from sink_builders import HOSTILE, MemoryLog, incident, until
 
+from brokers import Broker, Certificates
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.tls import Tls
 from graphghha.monitor.sinks.topics import level, overlap
-from receivers import Mosquitto, certificate
 
-# of "open sesame", by mosquitto_passwd
-HASH = (
-    "$7$101$zWqtd9jRPuLxYzym$Y/FcOKpE3F8w28u+sMH2trgDoO/CqrATGFyIYLr9SaGaDRzG0fFUGbP+CZW0dvrIV3lsDH4ygMmEVdsxlm8qAQ=="
-)
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
 
 
@@ -48,13 +44,21 @@ class Listener:
 
 
 @pytest.fixture
-def broker(tmp_path):
-    with Mosquitto(tmp_path, "allow_anonymous true") as running:
-        yield running
+def made(mosquitto, tmp_path):
+    """Brokers of another make than the usual."""
+    brokers = []
+
+    def make(**settings):
+        brokers.append(Broker(tmp_path, **settings))
+        return brokers[-1]
+
+    yield make
+    for broker in brokers:
+        broker.stop()
 
 
 def sink_to(port, **more):
-    return MqttSink("broker", MqttSinkConfig(host="localhost", port=port, timeout_s=3, **more))
+    return MqttSink("broker", MqttSinkConfig(host="127.0.0.1", port=port, timeout_s=3, **more))
 
 
 def test_each_event_arrives_under_the_prefix(broker):
@@ -80,29 +84,29 @@ def test_an_incident_is_retained_until_it_is_closed_and_acknowledged(broker):
     assert [message.topic for message in listener.messages] == ["graphghha/north/open/inc-2"]
 
 
-def test_a_broker_down_for_the_whole_run_gets_everything_once_it_is_up(tmp_path):
-    broker = Mosquitto(tmp_path, "allow_anonymous true", "persistence true", f"persistence_location {tmp_path}/")
-    with broker, Listener(broker.port, persistent=True):
+def test_a_broker_down_for_the_whole_run_gets_everything_once_it_is_up(broker, tmp_path):
+    with Listener(broker.port, persistent=True):
         pass  # from now on the broker keeps messages for this listener
-    log = MemoryLog(120)
-    follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+    broker.stop()
+    follower = Follower(MemoryLog(120), sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
     follower.start()
     until(lambda: follower.stats.failures > 2, "attempts")
-    with broker:
-        until(lambda: follower.stats.delivered == 120, "delivery")
-        assert stop_all([follower], 5) == []
-        with Listener(broker.port, persistent=True) as listener:
-            until(lambda: len(listener.messages) >= 120, "arrival")
+    broker.start()
+    until(lambda: follower.stats.delivered == 120, "delivery")
+    assert stop_all([follower], 5) == []
+    with Listener(broker.port, persistent=True) as listener:
+        until(lambda: len(listener.messages) >= 120, "arrival")
     assert [json.loads(message.payload)["number"] for message in listener.messages] == list(range(1, 121))
 
 
-def test_a_broker_that_restarts_in_between_loses_nothing(tmp_path):
-    broker, log = Mosquitto(tmp_path, "allow_anonymous true"), MemoryLog(60)
-    with broker, Listener(broker.port) as listener:
-        follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+def test_a_broker_that_restarts_in_between_loses_nothing(broker, tmp_path):
+    log = MemoryLog(60)
+    follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+    with Listener(broker.port) as listener:
         follower.start()
         until(lambda: len(listener.messages) >= 60, "the first part")
-    with broker, Listener(broker.port) as again:
+    broker.restart()
+    with Listener(broker.port) as again:
         log.append(60)
         until(lambda: len({message.payload for message in again.messages}) >= 60, "the second part")
         assert stop_all([follower], 5) == []
@@ -110,30 +114,27 @@ def test_a_broker_that_restarts_in_between_loses_nothing(tmp_path):
     assert sorted(set(numbers)) == list(range(61, 121))
 
 
-def test_a_refused_topic_is_an_error_and_not_a_silent_loss(tmp_path):
+def test_a_refused_topic_is_an_error_and_not_a_silent_loss(made, tmp_path):
     (tmp_path / "acl").write_text("topic write allowed/#\n")
-    with Mosquitto(tmp_path, "allow_anonymous true", f"acl_file {tmp_path / 'acl'}") as broker:
-        with pytest.raises(ConnectionError, match="refuses 'graphghha/north/event/incident/annunciated'.*authorized"):
-            sink_to(broker.port).deliver([incident(1)])
-        allowed = sink_to(broker.port, prefix="allowed")
-        allowed.deliver([incident(1)])
-        allowed.close()
+    broker = made(settings=(f"acl_file {tmp_path / 'acl'}",))
+    with pytest.raises(ConnectionError, match=r"refuses 'graphghha/north/event/incident/annunciated'.*authorized"):
+        sink_to(broker.port).deliver([incident(1)])
+    allowed = sink_to(broker.port, prefix="allowed")
+    allowed.deliver([incident(1)])
+    allowed.close()
 
 
-def test_tls_and_a_password_from_a_file(tmp_path):
-    cert, key = certificate(tmp_path)
-    secret, passwords = tmp_path / "secret", tmp_path / "passwords"
-    secret.write_text("open sesame\n")
-    passwords.write_text("graphghha:" + HASH + "\n")
-    lines = [f"certfile {cert}", f"keyfile {key}", f"password_file {passwords}", "allow_anonymous false"]
-    with Mosquitto(tmp_path, *lines) as broker:
-        login = {"username": "graphghha", "tls": Tls(ca_file=cert)}
-        known = sink_to(broker.port, password_file=secret, **login)
-        known.deliver([incident(1)])
-        known.close()
-        secret.write_text("wrong")
-        with pytest.raises(ConnectionError, match="refuses us"):
-            sink_to(broker.port, password_file=secret, **login).deliver([incident(1)])
+def test_tls_and_a_password_from_a_file(made, tmp_path):
+    certificates = Certificates(tmp_path)
+    broker = made(tls=certificates, password=("graphghha", "open sesame"))
+    (secret := tmp_path / "secret").write_text("open sesame\n")
+    login = {"username": "graphghha", "password_file": secret, "tls": Tls(ca_file=certificates.ca)}
+    known = sink_to(broker.port, **login)
+    known.deliver([incident(1)])
+    known.close()
+    secret.write_text("wrong")
+    with pytest.raises(ConnectionError, match="refuses us"):
+        sink_to(broker.port, **login).deliver([incident(1)])
 
 
 LEVELS = st.sampled_from(["a", "b", "+", "$x", ""])

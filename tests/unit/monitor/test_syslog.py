@@ -3,17 +3,18 @@
 import pytest
 from sink_builders import HOSTILE, MemoryLog, incident, until
 
+from brokers import Certificates, free_port
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
-from receivers import SyslogReceiver, certificate, free_port
+from receivers import SyslogReceiver
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)
 
 
 def sink_to(port, **more):
-    return SyslogSink("siem", SyslogConfig(host="localhost", port=port, timeout_s=3, hostname="plant host", **more))
+    return SyslogSink("siem", SyslogConfig(host="127.0.0.1", port=port, timeout_s=3, hostname="plant host", **more))
 
 
 def event_keys(messages):
@@ -21,8 +22,8 @@ def event_keys(messages):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory):
-    return certificate(tmp_path_factory.mktemp("pki"))
+def ours(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("ours"))
 
 
 def test_frames_arrive_whole_with_hostile_names_in_them():
@@ -36,9 +37,9 @@ def test_frames_arrive_whole_with_hostile_names_in_them():
     assert all(" plant_host graphghha " in message for message in receiver.messages)
 
 
-def test_tls_delivers_to_a_receiver_we_trust(pair):
-    with SyslogReceiver(tls=pair) as receiver:
-        sink = sink_to(receiver.port, tls=Tls(ca_file=pair[0]))
+def test_tls_delivers_to_a_receiver_we_trust(ours):
+    with SyslogReceiver(tls=ours) as receiver:
+        sink = sink_to(receiver.port, tls=Tls(ca_file=ours.ca))
         sink.deliver([incident(1)])
         sink.deliver([incident(2)])
         until(lambda: len(receiver.messages) == 2, "both messages")
@@ -46,10 +47,9 @@ def test_tls_delivers_to_a_receiver_we_trust(pair):
     assert event_keys(receiver.messages) == ["north:1", "north:2"]
 
 
-def test_tls_refuses_a_receiver_we_do_not_trust(pair, tmp_path):
-    other, _ = certificate(tmp_path)
-    with SyslogReceiver(tls=pair) as receiver:
-        sink = sink_to(receiver.port, tls=Tls(ca_file=other))
+def test_tls_refuses_a_receiver_we_do_not_trust(ours, tmp_path):
+    with SyslogReceiver(tls=ours) as receiver:
+        sink = sink_to(receiver.port, tls=Tls(ca_file=Certificates(tmp_path).ca))
         with pytest.raises(ConnectionError, match="certificate"):
             sink.deliver([incident(1)])
         assert receiver.messages == []
