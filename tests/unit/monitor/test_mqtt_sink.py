@@ -3,13 +3,10 @@
 import itertools
 import json
 
-import paho.mqtt.client as paho
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from paho.mqtt.client import topic_matches_sub
-from paho.mqtt.enums import CallbackAPIVersion
-from sink_builders import HOSTILE, MemoryLog, incident, until
 
 from brokers import Broker, Certificates
 from graphghha.monitor.sinks.cursor import Cursor
@@ -17,30 +14,9 @@ from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.tls import Tls
 from graphghha.monitor.sinks.topics import level, overlap
+from sink_builders import HOSTILE, Listener, MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
-
-
-class Listener:
-    """A subscriber to everything."""
-
-    def __init__(self, port, *, persistent=False):
-        self.messages = []
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id="listener", clean_session=not persistent)
-        self.client.on_message = lambda _client, _data, message: self.messages.append(message)
-        self._granted = []
-        self.client.on_subscribe = lambda *_: self._granted.append(True)
-        self.client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
-        self.client.connect("127.0.0.1", port)
-        self.client.loop_start()
-        until(lambda: self._granted, "subscription")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.client.disconnect()
-        self.client.loop_stop()
 
 
 @pytest.fixture

@@ -5,11 +5,8 @@ import os
 import shutil
 import socket
 import threading
-from collections import deque
 
 import pytest
-from monitor_builders import CONFIG, GRAPH, detector, telemetry, wide
-from sink_builders import until
 
 from graphghha.errors import CheckpointError
 from graphghha.monitor import Journal, Monitor
@@ -18,29 +15,10 @@ from graphghha.monitor.service import Service
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import FollowRule
 from graphghha.monitor.sinks.jsonl import JsonLinesFile
-from graphghha.sources import SourceStatus
+from monitor_builders import CONFIG, GRAPH, detector, telemetry, wide
+from sink_builders import Belt, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05)
-
-
-class Belt:
-    """A source that hands over what was laid on it."""
-
-    def __init__(self, batches=(), *, ends=True):
-        self.batches, self.ends, self.acknowledged, self.is_closed = deque(batches), ends, 0, False
-
-    def poll(self, timeout_s):
-        return self.batches.popleft() if self.batches else None
-
-    def acknowledge(self, batch):
-        self.acknowledged += 1
-
-    @property
-    def status(self):
-        return SourceStatus(is_connected=True, is_finished=self.ends and not self.batches)
-
-    def close(self):
-        self.is_closed = True
 
 
 class Switch:

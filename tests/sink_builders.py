@@ -1,10 +1,15 @@
-"""A journal in memory, events, and names a hostile plant might choose."""
+"""A journal in memory, a source that is laid out beforehand, and names a hostile plant might choose."""
 
 import json
 import time
+from collections import deque
 from threading import Lock
 
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
 from graphghha.monitor.sinks import Event
+from graphghha.sources import SourceStatus
 
 HOSTILE = {
     "pipe": "valve|0|0|",
@@ -66,6 +71,48 @@ class MemoryLog:
 
     def first_event_number(self):
         return self._first
+
+
+class Belt:
+    """A source that hands over what was laid on it."""
+
+    def __init__(self, batches=(), *, ends=True):
+        self.batches, self.ends, self.acknowledged, self.is_closed = deque(batches), ends, 0, False
+
+    def poll(self, timeout_s):
+        return self.batches.popleft() if self.batches else None
+
+    def acknowledge(self, batch):
+        self.acknowledged += 1
+
+    @property
+    def status(self):
+        return SourceStatus(is_connected=True, is_finished=self.ends and not self.batches)
+
+    def close(self):
+        self.is_closed = True
+
+
+class Listener:
+    """A subscriber to everything."""
+
+    def __init__(self, port, *, persistent=False):
+        self.messages = []
+        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id="listener", clean_session=not persistent)
+        self.client.on_message = lambda _client, _data, message: self.messages.append(message)
+        self._granted = []
+        self.client.on_subscribe = lambda *_: self._granted.append(True)
+        self.client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
+        self.client.connect("127.0.0.1", port)
+        self.client.loop_start()
+        until(lambda: self._granted, "subscription")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.disconnect()
+        self.client.loop_stop()
 
 
 def until(is_true, what, seconds=10.0):
