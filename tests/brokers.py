@@ -21,7 +21,14 @@ WAIT_S = 20
 class Broker:
     """Keeps sessions over a clean restart, as a broker in a plant does."""
 
-    def __init__(self, folder: Path, *, tls: "Certificates | None" = None, password: tuple[str, str] | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        tls: "Certificates | None" = None,
+        password: tuple[str, str] | None = None,
+        settings: tuple[str, ...] = (),
+    ) -> None:
         self.port = free_port()
         self.tls, self.password = tls, password
         self._log = folder / "mosquitto.log"
@@ -33,6 +40,7 @@ class Broker:
             "max_queued_messages 0",
             f"user {getpass.getuser()}",  # or it would give up the rights to its own folder
             f"allow_anonymous {'false' if password else 'true'}",
+            *settings,
         ]
         if tls:
             lines += [f"cafile {tls.ca}", f"certfile {tls.cert}", f"keyfile {tls.key}"]

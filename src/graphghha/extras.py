@@ -15,11 +15,13 @@ _PARTS = (
     ("torch", "torch", "the layers, the ADU, training"),
     ("pyarrow", "data", "Parquet and large CSV files"),
     ("numba", "data", "fast simulation; without it the same code runs interpreted"),
+    ("pydantic", "monitor", "settings files"),
+    ("prometheus_client", "monitor", "metrics"),
     ("onnxscript", "onnx", "export to ONNX"),
     ("onnxruntime", "edge", "scoring without torch"),
     ("matplotlib", "bench", "pictures and report plots"),
     ("scikit-learn", "bench", "baselines"),
-    ("paho-mqtt", "mqtt", "readings from an MQTT broker"),
+    ("paho-mqtt", "mqtt", "readings from and events to an MQTT broker"),
     ("torch_geometric", "pyg", "the sparse GATConv to compare with"),
 )
 

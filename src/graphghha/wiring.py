@@ -20,12 +20,19 @@ from graphghha.evaluation.recording import STEP_S, attacks_in
 from graphghha.evaluation.scenario import Run
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor import Detector, Journal, Monitor, SiteConfig
+from graphghha.monitor import Detector, Journal, Monitor, Retention, SiteConfig
 from graphghha.monitor.evidence import SignalWitness
 from graphghha.monitor.intake import IntakeConfig
+from graphghha.monitor.service import Service
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import FollowRule
 from graphghha.monitor.view import read_view
 from graphghha.plants import LabelledDay, load_plant, load_testbed
+from graphghha.settings import Settings, SiteTable
 from graphghha.sources import Batch
+from graphghha.sources.check import CheckReport, check_address
+from graphghha.sources.open import open_source
+from graphghha.sources.points import points_of
 from graphghha.windows.features import HISTORY_ROWS, REBUILD_ROWS
 
 ROWS_PER_DAY = 1440
@@ -151,3 +158,62 @@ class Demo:
         times_ms = day.times[rows].astype("datetime64[ms]").astype(np.int64)
         values = day.values[rows].reshape(len(times_ms), -1).astype(np.float64)
         return Batch(self.SITE, int(times_ms[-1]), times_ms, values)
+
+
+def open_monitor(settings: Settings) -> Service:
+    """Everything a settings file asks for, ready to run."""
+    state = settings.monitor.state_dir
+    try:
+        (cursors := state / "sinks").mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ConfigError(f"monitor.state_dir {state}: {exc.strerror}; choose a folder that can be written") from exc
+    tables = {site.name: site for site in settings.site}
+    with ExitStack() as opened:
+        keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)
+        journal = opened.enter_context(Journal(state / settings.monitor.journal, keep))
+        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].num_zones or 1))
+        sources = {}
+        for name, table in tables.items():
+            directory = table.model or shipped_model(table.plant)
+            site = monitor.add(name, open_detector(directory, table.num_zones or 1), _site_config(table))
+            source = open_source(
+                table.source_uri(),
+                site=name,
+                points=site.detector.points,
+                plant=site.detector.plant,
+                mapping=table.mapping,
+            )
+            opened.callback(source.close)
+            sources[name] = source
+        models = {name: table.model for name, table in tables.items() if table.model}
+        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
+        for sink in settings.sink:
+            rule = FollowRule(kinds=sink.events, heartbeat_s=sink.heartbeat_s)
+            service.follow(sink.open(), Cursor(cursors / f"{sink.name}.cursor"), rule)
+        if settings.health.port:
+            service.serve_health(settings.health.port)
+        opened.pop_all()  # from here on the service closes what it was given
+    return service
+
+
+def check_site(site: SiteTable, seconds: float) -> CheckReport:
+    """What a site's source sends, without touching the broker's session."""
+    plant = load_plant(site.plant)
+    points = points_of(plant.template.replicate(site.num_zones or 1))
+    return check_address(
+        site.source_uri(), site=site.name, points=points, plant=plant, seconds=seconds, mapping=site.mapping
+    )
+
+
+def _site_config(site: SiteTable) -> SiteConfig:
+    intake = IntakeConfig(
+        step_ms=round(load_plant(site.plant).step_s * 1000),
+        lateness_ms=round(site.lateness_s * 1000),
+        stale_after_ms=round(site.stale_after_s * 1000),
+    )
+    return SiteConfig(
+        intake=intake,
+        warm_up_rows=site.warm_up_rows,
+        lost_after_ms=round(site.lost_after_s * 1000),
+        latching=site.latching,
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphghha import __version__
+from graphghha._version import __version__
 from graphghha.bench.page_parts import Result
 from graphghha.bench.pages import read_result, write_pages
 from graphghha.bench.registry import EXPERIMENTS, Experiment, Scope

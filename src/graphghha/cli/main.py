@@ -6,6 +6,7 @@ from graphghha import __version__
 from graphghha.cli.alarms import alarms
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
+from graphghha.cli.config import config
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
@@ -16,6 +17,7 @@ from graphghha.cli.score import score
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
+from graphghha.cli.watch import watch
 from graphghha.errors import GraphGHHAError
 
 
@@ -37,5 +39,20 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (alarms, bench, cases, demo, doctor, evaluate, export, graph, score, simulate, testbed, train):
+for command in (
+    alarms,
+    bench,
+    cases,
+    config,
+    demo,
+    doctor,
+    evaluate,
+    export,
+    graph,
+    score,
+    simulate,
+    testbed,
+    train,
+    watch,
+):
     main.add_command(command)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha import __version__
+from graphghha._version import __version__
 from graphghha.engine.engine import Engine
 from graphghha.engine.frozen import freeze
 from graphghha.engine.scorer import Scorer

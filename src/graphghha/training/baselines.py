@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from graphghha import __version__
+from graphghha._version import __version__
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.evaluation.baselines import BASELINES, Baseline, TrainingData, fit_of
 from graphghha.evaluation.baselines.base import MEAN_MIN

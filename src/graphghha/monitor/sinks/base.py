@@ -8,6 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+# Events that no journal holds: how a monitor is, and what a sink will never see.
+MONITOR = "monitor"  # their site, so no site of a plant may bear this name
+HEARTBEAT, DROPPED = "monitor.heartbeat", "monitor.events_dropped"
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -1,0 +1,30 @@
+"""`graphghha config`: is this settings file sound?"""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def config() -> None:
+    """Look at a settings file."""
+
+
+@config.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def check(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Say whether `graphghha watch FILE` would start; if not, everything that is wrong."""
+    from graphghha.settings import problems_of
+
+    problems = problems_of(file)
+    if as_json:
+        click.echo(json.dumps({"sound": not problems, "problems": problems}))
+    else:
+        for problem in problems:
+            click.echo(problem)
+        click.echo("sound" if not problems else f"{len(problems)} problems", err=True)
+    if problems:
+        ctx.exit(2)

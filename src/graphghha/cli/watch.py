@@ -1,0 +1,115 @@
+"""`graphghha watch`: telemetry in, alarms out, until told to stop."""
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from graphghha.monitor.service import Service
+    from graphghha.settings import Settings
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("config", required=False, type=_FILE)
+@click.option("--source", help="Instead of CONFIG: sim:fcu?zones=2, csv:FILE, parquet:FILE, mqtt://HOST/PREFIX, or -.")
+@click.option("--plant", default="fcu", show_default=True, help="With --source.")
+@click.option("--zones", type=click.IntRange(1), help="With --source, when it does not tell.")
+@click.option("--model", type=_FOLDER, help="With --source: a model directory; the shipped one without it.")
+@click.option("--mapping", type=_FILE, help="With --source: what its names mean.")
+@click.option("--state", type=_FOLDER, help="With --source: where the journal stays; it is thrown away without it.")
+@click.option("--check", "is_check", is_flag=True, help="Only listen: what maps, what does not, what is silent.")
+@click.option("--seconds", default=70.0, show_default=True, help="How long --check listens.")
+@click.option("--json", "as_json", is_flag=True, help="Events as JSON lines.")
+def watch(config: Path | None, is_check: bool, seconds: float, as_json: bool, **short: Any) -> None:
+    """Watch plants as CONFIG says, or one plant from --source, and tell who is under attack."""
+    if (config is None) == (short["source"] is None):
+        raise click.UsageError("give a settings file, or --source")
+    with ExitStack() as resources:
+        if config is None and short["state"] is None:
+            short["state"] = Path(resources.enter_context(TemporaryDirectory(prefix="graphghha-")))
+        settings = _settings(config, short)
+        if is_check:
+            _check(settings, seconds, as_json)
+        else:
+            _watch(settings, as_json)
+
+
+def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
+    from graphghha.settings import parse_settings, read_settings
+
+    if config is not None:
+        return read_settings(config)
+    keys = ("source", "plant", "zones", "model", "mapping")
+    site = {"name": "site"} | {key: short[key] for key in keys if short[key] is not None}
+    return parse_settings({"monitor": {"state_dir": short["state"]}, "site": [site]}, Path(), "watch")
+
+
+def _watch(settings: "Settings", as_json: bool) -> None:
+    from graphghha.cli.told import LinesForPeople
+    from graphghha.monitor.logs import set_up_logs
+    from graphghha.monitor.sinks.cursor import Cursor
+    from graphghha.monitor.sinks.follow import FollowRule
+    from graphghha.monitor.sinks.jsonl import JsonLinesStdout
+    from graphghha.wiring import open_monitor
+
+    secrets = [path.read_text(encoding="utf-8").strip() for path in settings.secret_files()]
+    set_up_logs(settings.log.level, settings.log.style, secrets=secrets)
+    with _signals() as attach:
+        service = open_monitor(settings)
+        attach(service)
+        shown = JsonLinesStdout("stdout", service.stop) if as_json else LinesForPeople()
+        service.follow(shown, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
+        service.run()
+
+
+@contextmanager
+def _signals() -> Iterator[Callable[["Service"], None]]:
+    """SIGTERM and SIGINT end the service, SIGHUP loads its models again, even when they come before it stands."""
+    arrived: SimpleQueue[int] = SimpleQueue()
+
+    def attach(service: "Service") -> None:
+        def act() -> None:
+            while True:
+                if arrived.get() == signal.SIGHUP:
+                    service.reload()
+                else:
+                    service.stop()
+
+        Thread(target=act, name="signals", daemon=True).start()
+
+    # a handler interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda number, _frame: arrived.put(number)) for number in numbers}
+    try:
+        yield attach
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
+    from graphghha.wiring import check_site
+
+    for site in settings.site:
+        report = check_site(site, seconds)
+        if as_json:
+            click.echo(json.dumps({"site": site.name, **report.to_dict()}))
+            continue
+        click.echo(
+            f"{site.name}: {report.readings} readings in {report.seconds:.0f} s, {len(report.mapped)} names map, "
+            f"{len(report.unmapped)} do not, {len(report.silent)} points are silent",
+            err=True,
+        )
+        for name, point, readings, remark in report.rows():
+            click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")

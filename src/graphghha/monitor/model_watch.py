@@ -1,0 +1,41 @@
+"""Notices when another model lies where a site's model is kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+Fingerprint = tuple[object, ...]
+
+
+def fingerprint(directory: Path) -> Fingerprint:
+    """What changes when the directory, the link to it, or any file in it changes."""
+    try:
+        target = directory.resolve(strict=True)
+        files = sorted(target.iterdir())
+        return str(target), *((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    except OSError as exc:
+        return (type(exc).__name__,)
+
+
+class ModelWatch:
+    """Reports a change once it has stood still from one look to the next: copying takes a while."""
+
+    def __init__(self, directories: Mapping[str, Path]) -> None:
+        self._directories = dict(directories)
+        self._used = {site: fingerprint(directory) for site, directory in directories.items()}
+        self._seen = dict(self._used)
+
+    def changed(self) -> dict[str, Path]:
+        """Sites with a new model since the last report."""
+        found = {}
+        for site, directory in self._directories.items():
+            now = fingerprint(directory)
+            if now == self._seen[site] != self._used[site]:
+                self._used[site] = now
+                found[site] = directory
+            self._seen[site] = now
+        return found
+
+    def all(self) -> dict[str, Path]:
+        """Every site, as if all were new."""
+        self._used |= {site: fingerprint(directory) for site, directory in self._directories.items()}
+        return dict(self._directories)

@@ -1,0 +1,201 @@
+"""One thread per sink: follows the journal at the sink's own pace, and never gives up on it."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, Event, EventLog, Sink
+from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
+
+logger = logging.getLogger(__name__)
+
+_LAST_ATTEMPTS = 3  # in a row, before a sink that is down is left alone at the end
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FollowRule:
+    """How a journal is followed."""
+
+    kinds: tuple[str, ...] = ("*",)  # patterns of the event kinds the sink wants
+    batch: int = 200
+    poll_s: float = 0.25
+    first_retry_s: float = 0.5
+    longest_retry_s: float = 30.0
+    heartbeat_s: float | None = None
+
+    def wants(self, event: Event) -> bool:
+        return any(fnmatchcase(event.kind, pattern) for pattern in self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowStats:
+    """What a sink has done since the process began."""
+
+    name: str
+    cursor: int  # last event taken
+    delivered: int
+    failures: int  # attempts that were repeated
+    refused: int  # events this sink can never take, skipped
+    dropped: int  # events that retention removed before they were delivered
+    last_error: str  # empty while the sink works
+
+
+class Follower:
+    """Drives one sink: batches, back-off with jitter, a durable cursor, a drain at the end."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        sink: Sink,
+        cursor: Cursor,
+        rule: FollowRule,
+        *,
+        pulse: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
+        """`pulse` is the body of a heartbeat: how the monitor is, not merely that this thread runs."""
+        self.name, self._log, self._sink, self._cursor, self._rule = sink.name, log, sink, cursor, rule
+        self._pulse = pulse if rule.heartbeat_s else None
+        self._stop, self._give_up = Flag(), Flag()
+        self._thread = Thread(target=self._run, name=f"sink-{sink.name}", daemon=True)
+        self._number = start_number(cursor, log)
+        self._delivered = self._failures = self._refused = self._dropped = self._failed_in_a_row = 0
+        self._last_error, self._next_beat = "", 0.0
+        self._random = random.Random(sink.name)
+
+    @property
+    def stats(self) -> FollowStats:
+        return FollowStats(
+            self.name,
+            self._number,
+            self._delivered,
+            self._failures,
+            self._refused,
+            self._dropped,
+            self._last_error,
+        )
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        """Deliver what the journal holds, then end."""
+        self._stop.set()
+
+    def join(self, deadline_s: float) -> bool:
+        """True when it ended in time with nothing left; what is left waits in the journal for a restart."""
+        self._thread.join(deadline_s)
+        self._give_up.set()
+        return not self._thread.is_alive() and not self._last_error
+
+    def _run(self) -> None:
+        try:
+            while not self._give_up.is_set():
+                is_last_round = self._stop.is_set()
+                try:
+                    did_something = self._step()
+                except Exception as exc:  # journal or sink failed: neither may end this thread
+                    self._wait_after(exc)
+                    continue
+                if not did_something:
+                    if is_last_round:
+                        return
+                    self._stop.wait(self._rule.poll_s)
+        finally:
+            self._sink.close()
+
+    def _step(self) -> bool:
+        """Deliver one batch; False when there was none."""
+        events = self._log.events_after(self._number, self._rule.batch)
+        if events and events[0].number > self._number + 1:
+            self._report_dropped(events[0].number)
+        events = [event for at, event in enumerate(events) if event.number == events[0].number + at]
+        if events:
+            self._deliver([event for event in events if self._rule.wants(event)])
+            self._advance(Position.of(events[-1]))
+        self._beat()
+        self._note_success()
+        return bool(events)
+
+    def _deliver(self, events: Sequence[Event]) -> None:
+        if not events:
+            return
+        try:
+            self._sink.deliver(events)
+        except OSError:
+            raise
+        except Exception as exc:  # not a broken line but an event the sink cannot express
+            if len(events) > 1:
+                for event in events:
+                    self._deliver([event])
+                return
+            self._refused += 1
+            logger.exception(
+                "sink %s: event %s cannot be delivered and is skipped", self.name, events[0].key, exc_info=exc
+            )
+            return
+        self._delivered += len(events)
+
+    def _advance(self, position: Position) -> None:
+        self._number = position.number
+        try:
+            self._cursor.move(position)
+        except OSError as exc:
+            logger.error("sink %s: cursor not saved (%s): a restart delivers again", self.name, exc)
+
+    def _report_dropped(self, first: int) -> None:
+        """Tell the far side what it will never see, before anything else, with a key that survives repetition."""
+        count = first - 1 - self._number
+        body = {"sink": self.name, "first": self._number + 1, "last": first - 1, "count": count, "priority": "high"}
+        notice = Event(first - 1, MONITOR, _now_ms(), DROPPED, body)
+        self._sink.deliver([notice])
+        logger.error("sink %s: retention dropped %d events before they were delivered", self.name, count)
+        self._dropped += count
+        self._advance(Position.of(notice))
+
+    def _beat(self) -> None:
+        """A heartbeat is sent when due and never repeated: a late one would say something untrue."""
+        if self._pulse is None or time.monotonic() < self._next_beat or self._stop.is_set():
+            return
+        assert self._rule.heartbeat_s is not None
+        self._next_beat = time.monotonic() + self._rule.heartbeat_s
+        now_ms = _now_ms()
+        body = {**self._pulse(), "last_event": self._number}
+        self._sink.deliver([Event(now_ms, MONITOR, now_ms, HEARTBEAT, body)])
+
+    def _note_success(self) -> None:
+        if self._last_error:
+            logger.info("sink %s works again after %d attempts", self.name, self._failed_in_a_row)
+        self._last_error, self._failed_in_a_row = "", 0
+
+    def _wait_after(self, exc: Exception) -> None:
+        self._failures += 1
+        self._failed_in_a_row += 1
+        if str(exc) != self._last_error:  # once per cause, not once per attempt
+            logger.warning("sink %s: %s; trying again", self.name, exc, exc_info=not isinstance(exc, OSError))
+        self._last_error = str(exc) or type(exc).__name__
+        longest = min(self._rule.longest_retry_s, self._rule.first_retry_s * 2.0 ** min(self._failed_in_a_row - 1, 16))
+        delay_s = longest * self._random.uniform(0.5, 1.0)
+        if not self._stop.is_set():
+            self._stop.wait(delay_s)
+        elif self._failed_in_a_row < _LAST_ATTEMPTS:
+            self._give_up.wait(delay_s)
+        else:
+            self._give_up.set()
+
+
+def stop_all(followers: Sequence[Follower], deadline_s: float) -> list[str]:
+    """End all at once; the names of sinks that did not get everything."""
+    for follower in followers:
+        follower.ask_to_stop()
+    end = time.monotonic() + deadline_s
+    return [follower.name for follower in followers if not follower.join(max(0.0, end - time.monotonic()))]
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,286 @@
+"""The tables of a settings file, with their defaults and what each key may be."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlencode, urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+
+from graphghha.monitor.sinks import Sink
+from graphghha.monitor.sinks.jsonl import JsonLinesFile
+from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
+from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig, SyslogSink
+from graphghha.monitor.sinks.tls import Tls
+from graphghha.sources.open import zones_in
+
+
+def _beside_the_file(path: Path, info: ValidationInfo) -> Path:
+    """Relative paths count from the folder of the settings file."""
+    folder: Path = (info.context or {}).get("folder", Path())
+    return folder / path.expanduser()
+
+
+def _existing_file(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    return path
+
+
+def _existing_folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}")
+    return path
+
+
+def _readable_secret(path: Path) -> Path:
+    try:
+        content = _existing_file(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ValueError(f"{path} cannot be read as text") from exc
+    if not content:
+        raise ValueError(f"{path} is empty; write the secret into it")
+    return path
+
+
+def _without_password(address: str) -> str:
+    if "@" in urlsplit(address).netloc:
+        raise ValueError("no credentials in an address; use username and password_file")
+    return address
+
+
+def _file_beside(source: str, info: ValidationInfo) -> str:
+    """A file to be replayed is found like any other path in the settings."""
+    scheme, _, path = source.partition(":")
+    is_file = scheme in ("csv", "parquet") and path
+    return f"{scheme}:{_beside_the_file(Path(path), info)}" if is_file else source
+
+
+Place = Annotated[Path, Field(strict=False), AfterValidator(_beside_the_file)]
+ExistingFile = Annotated[Place, AfterValidator(_existing_file)]
+ExistingFolder = Annotated[Place, AfterValidator(_existing_folder)]
+SecretFile = Annotated[Place, AfterValidator(_readable_secret)]
+Address = Annotated[str, AfterValidator(_without_password)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+
+
+class Table(BaseModel):
+    """Frozen, strict about types, and without room for unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+
+class MonitorTable(Table):
+    """[monitor]: what belongs to the process."""
+
+    state_dir: Place = Path("graphghha-state")
+    journal: Name = "journal.sqlite"  # inside state_dir
+    keep_days: int = Field(default=400, ge=1)  # retention of the journal, by age
+    keep_mb: int = Field(default=2000, ge=10)  # and by size
+    drain_s: float = Field(default=6.0, gt=0, le=60)  # how long the end may wait for sinks
+
+
+class Certificates(Table):
+    """How we know a server, and how it may know us."""
+
+    ca_file: ExistingFile | None = None
+    cert_file: ExistingFile | None = None
+    key_file: ExistingFile | None = None
+
+    @model_validator(mode="after")
+    def _pair(self) -> Self:
+        if (self.cert_file is None) != (self.key_file is None):
+            raise ValueError("cert_file and key_file go together")
+        return self
+
+    def tls_for(self, scheme: str, secure: str) -> Tls | None:
+        """Of an address with this scheme; `secure` is the one that has TLS."""
+        if scheme == secure:
+            return Tls(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
+        if self.ca_file or self.cert_file:
+            raise ValueError(f"certificates need TLS; write {secure}://")
+        return None
+
+
+class Credentials(Certificates):
+    """How we identify ourselves to a broker."""
+
+    username: str | None = None
+    password_file: SecretFile | None = None
+
+    @model_validator(mode="after")
+    def _whose_password(self) -> Self:
+        if self.password_file and self.username is None:
+            raise ValueError("password_file needs username")
+        return self
+
+
+class SiteTable(Credentials):
+    """[[site]]: a building or plant, its model and where its readings come from."""
+
+    name: Name
+    source: Annotated[Address, AfterValidator(_file_beside)]
+    plant: str = "fcu"
+    zones: int | None = Field(default=None, ge=1, le=10_000)  # may be left out when the source tells
+    model: ExistingFolder | None = None  # the one shipped for the plant when left out
+    mapping: ExistingFile | None = None
+    client_id: Name | None = None
+    lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for stragglers
+    stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this says nothing
+    lost_after_s: float = Field(default=300.0, gt=0)  # silence of the whole site that is an alarm
+    warm_up_rows: int = Field(default=1440, ge=0)  # rows that fill the windows before judging begins
+    latching: bool = False  # alarms stay until somebody resets them
+
+    @property
+    def num_zones(self) -> int | None:
+        """As written, or as the source tells; None when nobody does."""
+        told = zones_in(self.source) if self.zones is None else None
+        return len(told) if told else self.zones
+
+    @property
+    def is_mqtt(self) -> bool:
+        return self.source.startswith(("mqtt:", "mqtts:"))
+
+    @property
+    def mqtt_client_id(self) -> str:
+        return self.client_id or f"graphghha-{self.name}"
+
+    def source_uri(self) -> str:
+        """The address with the credentials that belong to it (paths only, no secrets)."""
+        if not self.is_mqtt:
+            return self.source
+        keys = ("username", "password_file", "ca_file", "cert_file", "key_file")
+        options = {key: str(value) for key in keys if (value := getattr(self, key)) is not None}
+        query = urlencode({"client_id": self.mqtt_client_id} | options)
+        return f"{self.source}{'&' if '?' in self.source else '?'}{query}"
+
+    @model_validator(mode="after")
+    def _credentials_are_for_brokers(self) -> Self:
+        if not self.is_mqtt and (self.username or self.ca_file or self.cert_file or self.client_id):
+            raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
+        return self
+
+
+class HealthTable(Table):
+    """[health]: answers on 127.0.0.1 when a port is given."""
+
+    port: int | None = Field(default=None, ge=1, le=65535)
+
+
+class LogTable(Table):
+    """[log]."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    style: Literal["auto", "json", "text"] = "auto"
+
+
+class SinkTable(Table):
+    """What every [[sink]] has."""
+
+    name: Name
+    events: Texts = ("*",)
+    heartbeat_s: float | None = Field(default=None, ge=1)
+
+
+class JsonlTable(SinkTable):
+    """kind = "jsonl"."""
+
+    kind: Literal["jsonl"]
+    path: Place
+    sync: bool = True
+
+    def open(self) -> Sink:
+        return JsonLinesFile(self.name, self.path, sync=self.sync)
+
+
+class MqttTable(SinkTable, Credentials):
+    """kind = "mqtt"."""
+
+    kind: Literal["mqtt"]
+    address: Address  # mqtt://host[:1883] or mqtts://host[:8883]
+    prefix: Annotated[str, Field(pattern=r"^[^+#$/\x00][^+#\x00]*[^+#/\x00]$")] = "graphghha"
+    client_id: Name = "graphghha-sink"
+    retain_open: bool = False
+
+    def config(self) -> MqttSinkConfig:
+        scheme, host, port = split_address(self.address, MQTT_PORTS)
+        return MqttSinkConfig(
+            host=host,
+            port=port,
+            prefix=self.prefix,
+            client_id=self.client_id,
+            username=self.username,
+            password_file=self.password_file,
+            tls=self.tls_for(scheme, "mqtts"),
+            retain_open=self.retain_open,
+        )
+
+    def open(self) -> Sink:
+        return MqttSink(self.name, self.config())
+
+    @model_validator(mode="after")
+    def _is_understood(self) -> Self:
+        self.config()
+        return self
+
+
+class SyslogTable(SinkTable, Certificates):
+    """kind = "syslog"."""
+
+    kind: Literal["syslog"]
+    address: Address  # tls://host[:6514] or tcp://host[:601]
+    hostname: str = ""
+    enterprise: int = Field(default=ENTERPRISE, ge=1)
+
+    def config(self) -> SyslogConfig:
+        scheme, host, port = split_address(self.address, SYSLOG_PORTS)
+        return SyslogConfig(
+            host=host,
+            port=port,
+            tls=self.tls_for(scheme, "tls"),
+            hostname=self.hostname,
+            enterprise=self.enterprise,
+        )
+
+    def open(self) -> Sink:
+        return SyslogSink(self.name, self.config())
+
+    @model_validator(mode="after")
+    def _is_understood(self) -> Self:
+        self.config()
+        return self
+
+
+MQTT_PORTS = {"mqtt": 1883, "mqtts": 8883}
+SYSLOG_PORTS = {"tls": 6514, "tcp": 601}
+
+
+def split_address(address: str, ports: dict[str, int]) -> tuple[str, str, int]:
+    """Scheme, host and port, the port by scheme when left out."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as exc:
+        raise ValueError(f"address {address!r}: {exc}") from exc
+    if parts.scheme not in ports or not parts.hostname:
+        raise ValueError(f"address {address!r}: write {' or '.join(f'{name}://HOST[:PORT]' for name in ports)}")
+    return parts.scheme, parts.hostname, port or ports[parts.scheme]
+
+
+TABLES: dict[str, type[Table]] = {"monitor": MonitorTable, "site": SiteTable, "health": HealthTable, "log": LogTable}
+SINKS: dict[str, type[SinkTable]] = {"jsonl": JsonlTable, "mqtt": MqttTable, "syslog": SyslogTable}
+AnySink = Annotated[JsonlTable | MqttTable | SyslogTable, Field(discriminator="kind")]
+
+
+class Settings(Table):
+    """A whole settings file."""
+
+    monitor: MonitorTable = MonitorTable()
+    site: Annotated[tuple[SiteTable, ...], Field(strict=False, min_length=1)]
+    sink: Annotated[tuple[AnySink, ...], Field(strict=False)] = ()
+    health: HealthTable = HealthTable()
+    log: LogTable = LogTable()
+
+    def secret_files(self) -> tuple[Path, ...]:
+        holders = [*self.site, *(sink for sink in self.sink if isinstance(sink, MqttTable))]
+        return tuple(holder.password_file for holder in holders if holder.password_file)

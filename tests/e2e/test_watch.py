@@ -1,0 +1,144 @@
+"""`graphghha watch` as users run it: a process that names an attack, answers for its health, and ends when told."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from brokers import free_port
+from graphghha.cli import main
+from graphghha.models.shipped import shipped_model
+from receivers import SyslogReceiver
+
+ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
+BUILDING = f"sim:fcu?zones=2&start=2018-07-09&seed=7&{ATTACK}"
+COMMAND = [sys.executable, "-c", "from graphghha.cli import main; main()", "watch"]
+
+
+def until(is_true, what, process):
+    end = time.monotonic() + 600
+    while not is_true():
+        assert process.poll() is None, f"ended with {process.returncode} before: {what}"
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.1)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def kinds(path):
+    return [line["kind"] for line in lines(path)]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Kernels are compiled once, away from the user's cache."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def start(cache):
+    """Processes with their standard output in a file; none outlives the test."""
+    started = []
+
+    def run(*arguments, out):
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(cache)}
+        with open(out, "w") as printed:
+            process = subprocess.Popen(
+                [*COMMAND, *map(str, arguments)], stdout=printed, stderr=subprocess.DEVNULL, env=environment
+            )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_path):
+    shutil.copytree(shipped_model("fcu"), tmp_path / "one")
+    (tmp_path / "current").symlink_to("one")
+    port, out = free_port(), tmp_path / "events.jsonl"
+    with SyslogReceiver() as siem:
+        (tmp_path / "live.toml").write_text(
+            f"""
+            [[site]]
+            name = "office"
+            source = "{BUILDING}&days=90"
+            model = "current"
+            [[sink]]
+            name = "file"
+            kind = "jsonl"
+            path = "events.jsonl"
+            [[sink]]
+            name = "siem"
+            kind = "syslog"
+            address = "tcp://localhost:{siem.port}"
+            events = ["incident.*"]
+            [[sink]]
+            name = "dead"
+            kind = "mqtt"
+            address = "mqtt://localhost:{free_port()}"
+            [health]
+            port = {port}
+            """
+        )
+        process = start(tmp_path / "live.toml", "--json", out=tmp_path / "printed")
+        until(lambda: "incident.annunciated" in kinds(out), "an incident", process)
+        told = next(line["body"] for line in lines(out) if line["kind"] == "incident.annunciated")
+        assert (told["zone"], told["root"], told["class"]) == ("zone-02", "FCU_CVLV", "actuator")
+        until(lambda: any("|incident.annunciated|" in message for message in siem.messages), "the SIEM", process)
+        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            health = json.loads(answer.read())
+        assert health["status"] == "degraded" and health["reasons"][0].startswith("sink dead: mqtt localhost")
+        shutil.copytree(shipped_model("fcu"), tmp_path / "two")
+        (tmp_path / "two" / "scaler.json").write_text("{}")
+        (tmp_path / "next").symlink_to("two")
+        os.replace(tmp_path / "next", tmp_path / "current")
+        until(lambda: "model.refused" in kinds(out), "refusal of a damaged model", process)
+        process.send_signal(signal.SIGHUP)
+        until(lambda: kinds(out).count("model.refused") == 2, "another try on SIGHUP", process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    numbers = [line["number"] for line in lines(out)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"
+
+
+def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_path):
+    process = start("--source", f"{BUILDING}&days=2", "--json", out=tmp_path / "printed")
+    assert process.wait(600) == 0
+    told = lines(tmp_path / "printed")
+    assert told[0]["kind"] == "site.watching" and told[-1]["kind"].startswith(("incident.", "alarm."))
+    assert [line["body"]["root"] for line in told if line["kind"] == "incident.annunciated"][0] == "FCU_CVLV"
+
+
+def test_check_says_what_maps_and_what_is_silent():
+    arguments = ["watch", "--check", "--source", "sim:fcu?zones=1&days=1", "--zones", "2", "--seconds", "20"]
+    result = CliRunner().invoke(main, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert not report["sound"] and len(report["mapped"]) == len(report["silent"]) == 29
+    assert "29 points are silent" in CliRunner().invoke(main, arguments).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give a settings file, or --source"),
+        (["--source", "kafka:x", "--zones", "1"], "not an address"),
+        (["--source", "mqtt://broker/x"], "zones: missing"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused_with_two(arguments, message):
+    result = CliRunner().invoke(main, ["watch", *arguments])
+    assert result.exit_code == 2 and message in result.stderr

@@ -1,0 +1,57 @@
+"""Logs: readable by machines and people, silent about secrets."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from graphghha.monitor.logs import redact, set_up_logs
+
+
+@pytest.fixture
+def logs():
+    stream = io.StringIO()
+    logger = logging.getLogger("graphghha")
+    before = logger.handlers[:], logger.level, logger.propagate
+
+    def set_up(style, secrets=()):
+        set_up_logs("info", style, secrets=secrets, stream=stream)
+        return logging.getLogger("graphghha.test"), stream
+
+    yield set_up
+    logger.handlers[:], logger.level, logger.propagate = before
+
+
+def test_a_machine_reads_one_object_per_line(logs):
+    logger, stream = logs("auto")
+    logger.info("source of %s lost", "north\nfloor", extra={"site": "north"})
+    logger.debug("not asked for")
+    (line,) = stream.getvalue().splitlines()
+    told = json.loads(line)
+    assert told["message"] == "source of north\nfloor lost" and told["site"] == "north" and told["level"] == "info"
+    assert told["time"].endswith("Z") and told["logger"] == "graphghha.test"
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+def test_a_known_secret_appears_nowhere_not_even_in_a_traceback(logs, style):
+    logger, stream = logs(style, secrets=["open sesame"])
+    try:
+        raise ValueError("login with open sesame failed")
+    except ValueError:
+        logger.exception("tried open sesame", extra={"login": "open sesame"})
+    assert "sesame" not in stream.getvalue() and "ValueError" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mqtt://me:pa:ss@broker:8883/x", "mqtt://me:***@broker:8883/x"),
+        ("mqtt://me:p@ss@broker/x", "mqtt://me:***@broker/x"),
+        ("password = 'two words', user=me", "password = ***, user=me"),
+        ('{"token": "abc"}', '{"token": ***}'),
+        ("nothing to hide at 10:30 from a@b", "nothing to hide at 10:30 from a@b"),
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden(text, told):
+    assert redact(text) == told

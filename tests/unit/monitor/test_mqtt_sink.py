@@ -1,0 +1,136 @@
+"""MQTT out, against a real Mosquitto."""
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paho.mqtt.client import topic_matches_sub
+
+from brokers import Broker, Certificates
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
+from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
+from graphghha.monitor.sinks.tls import Tls
+from graphghha.monitor.sinks.topics import level, overlap
+from sink_builders import HOSTILE, Listener, MemoryLog, incident, until
+
+QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
+
+
+@pytest.fixture
+def made(mosquitto, tmp_path):
+    """Brokers of another make than the usual."""
+    brokers = []
+
+    def make(**settings):
+        brokers.append(Broker(tmp_path, **settings))
+        return brokers[-1]
+
+    yield make
+    for broker in brokers:
+        broker.stop()
+
+
+def sink_to(port, **more):
+    return MqttSink("broker", MqttSinkConfig(host="127.0.0.1", port=port, timeout_s=3, **more))
+
+
+def test_each_event_arrives_under_the_prefix(broker):
+    with Listener(broker.port) as listener:
+        sink = sink_to(broker.port, prefix="alarms/north-tower")
+        sink.deliver([incident(n, root=name) for n, name in enumerate(HOSTILE.values(), 1)])
+        until(lambda: len(listener.messages) == len(HOSTILE), "all messages")
+        sink.close()
+    assert {message.topic for message in listener.messages} == {"alarms/north-tower/north/event/incident/annunciated"}
+    assert [json.loads(message.payload)["body"]["root"] for message in listener.messages] == list(HOSTILE.values())
+
+
+def test_an_incident_is_retained_until_it_is_closed_and_acknowledged(broker):
+    sink = sink_to(broker.port, retain_open=True)
+    over = "2018-07-02T16:00:00Z"
+    sink.deliver([incident(1), incident(2)])
+    sink.deliver([incident(3, kind="incident.closed", id="inc-1", closed=over, state="normal")])
+    sink.deliver([incident(4, kind="incident.updated", id="inc-1", closed=over, state="normal")])
+    sink.deliver([incident(5, kind="incident.closed", id="inc-2", closed=over)])
+    sink.close()
+    with Listener(broker.port) as listener:
+        until(lambda: listener.messages, "the retained message")
+    assert [message.topic for message in listener.messages] == ["graphghha/north/open/inc-2"]
+
+
+def test_a_broker_down_for_the_whole_run_gets_everything_once_it_is_up(broker, tmp_path):
+    with Listener(broker.port, persistent=True):
+        pass  # from now on the broker keeps messages for this listener
+    broker.stop()
+    follower = Follower(MemoryLog(120), sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+    follower.start()
+    until(lambda: follower.stats.failures > 2, "attempts")
+    broker.start()
+    until(lambda: follower.stats.delivered == 120, "delivery")
+    assert stop_all([follower], 5) == []
+    with Listener(broker.port, persistent=True) as listener:
+        until(lambda: len(listener.messages) >= 120, "arrival")
+    assert [json.loads(message.payload)["number"] for message in listener.messages] == list(range(1, 121))
+
+
+def test_a_broker_that_restarts_in_between_loses_nothing(broker, tmp_path):
+    log = MemoryLog(60)
+    follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
+    with Listener(broker.port) as listener:
+        follower.start()
+        until(lambda: len(listener.messages) >= 60, "the first part")
+    broker.restart()
+    with Listener(broker.port) as again:
+        log.append(60)
+        until(lambda: len({message.payload for message in again.messages}) >= 60, "the second part")
+        assert stop_all([follower], 5) == []
+    numbers = [json.loads(message.payload)["number"] for message in again.messages]
+    assert sorted(set(numbers)) == list(range(61, 121))
+
+
+def test_a_refused_topic_is_an_error_and_not_a_silent_loss(made, tmp_path):
+    (tmp_path / "acl").write_text("topic write allowed/#\n")
+    broker = made(settings=(f"acl_file {tmp_path / 'acl'}",))
+    with pytest.raises(ConnectionError, match=r"refuses 'graphghha/north/event/incident/annunciated'.*authorized"):
+        sink_to(broker.port).deliver([incident(1)])
+    allowed = sink_to(broker.port, prefix="allowed")
+    allowed.deliver([incident(1)])
+    allowed.close()
+
+
+def test_tls_and_a_password_from_a_file(made, tmp_path):
+    certificates = Certificates(tmp_path)
+    broker = made(tls=certificates, password=("graphghha", "open sesame"))
+    (secret := tmp_path / "secret").write_text("open sesame\n")
+    login = {"username": "graphghha", "password_file": secret, "tls": Tls(ca_file=certificates.ca)}
+    known = sink_to(broker.port, **login)
+    known.deliver([incident(1)])
+    known.close()
+    secret.write_text("wrong")
+    with pytest.raises(ConnectionError, match="refuses us"):
+        sink_to(broker.port, **login).deliver([incident(1)])
+
+
+LEVELS = st.sampled_from(["a", "b", "+", "$x", ""])
+FILTERS = st.builds(
+    lambda parts, end: "/".join([*parts, *end]), st.lists(LEVELS, min_size=1, max_size=3), st.sampled_from([[], ["#"]])
+).filter(bool)
+
+
+@given(FILTERS, FILTERS)
+def test_filters_overlap_exactly_when_a_topic_matches_both(first, second):
+    names = ["a", "b", "$x", ""]
+    topics = ["/".join(parts) for n in range(1, 5) for parts in itertools.product(names, repeat=n)]
+    common = any(topic_matches_sub(first, topic) and topic_matches_sub(second, topic) for topic in topics if topic)
+    assert overlap(first, second) == common
+
+
+def test_the_share_name_of_a_filter_is_no_part_of_the_topic():
+    assert overlap("$share/group/plant/+/temp", "plant/#") and not overlap("$share/plant/a", "plant/#")
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_name_is_one_level(name):
+    assert not set(level(name)) & set("/+#\x00") and level(name) and not level(name).startswith("$")

@@ -1,0 +1,159 @@
+"""The service around a monitor: sinks beside the scoring, new models in between, an orderly end."""
+
+import json
+import os
+import shutil
+import socket
+import threading
+
+import pytest
+
+from graphghha.errors import CheckpointError
+from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.model_watch import ModelWatch
+from graphghha.monitor.service import Service
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import FollowRule
+from graphghha.monitor.sinks.jsonl import JsonLinesFile
+from monitor_builders import CONFIG, GRAPH, detector, telemetry, wide
+from sink_builders import Belt, until
+
+QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05)
+
+
+class Switch:
+    """A sink that writes a file while it is on."""
+
+    name = "switch"
+
+    def __init__(self, path, *, is_on):
+        self.file, self.is_on = JsonLinesFile("file", path), is_on
+
+    def deliver(self, events):
+        if not self.is_on:
+            raise ConnectionRefusedError("switched off")
+        self.file.deliver(events)
+
+    def close(self):
+        self.file.close()
+
+
+def batches(rows=120):
+    times, values = telemetry(rows)
+    return [wide(times[at : at + 1], values[at : at + 1]) for at in range(rows)]
+
+
+@pytest.fixture
+def model(tmp_path):
+    (folder := tmp_path / "model").mkdir()
+    (folder / "name").write_text("rolling@1")
+    return folder
+
+
+def load(_site, directory):
+    name = (directory / "name").read_text()
+    if "broken" in name:
+        raise CheckpointError(f"{directory}: not a model")
+    return detector(model=name)
+
+
+@pytest.fixture
+def build(tmp_path, model):
+    def built(belt, **more):
+        monitor = Monitor(Journal(tmp_path / "journal.db"), load=load)
+        monitor.add("office", load("office", model), CONFIG)
+        return Service(monitor, {"office": belt}, {"office": model}, drain_s=5, **more)
+
+    return built
+
+
+def kinds(path):
+    return [json.loads(line)["kind"] for line in path.read_text().splitlines()]
+
+
+def test_everything_the_journal_holds_reaches_the_sink_and_everything_is_acknowledged(build, tmp_path):
+    belt, out = Belt(batches()), tmp_path / "out.jsonl"
+    service = build(belt)
+    service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
+    assert service.run() == []
+    assert belt.acknowledged == 120 and belt.is_closed
+    with Journal(tmp_path / "journal.db") as journal:
+        produced = [event.key for event in journal.events_after(0, 1000)]
+    assert [json.loads(line)["key"] for line in out.read_text().splitlines()] == produced
+    assert kinds(out).count("incident.annunciated") == 2
+
+
+def test_a_sink_down_for_the_whole_run_gets_everything_from_the_next_run(build, tmp_path):
+    out = tmp_path / "out.jsonl"
+    first = build(Belt(batches()))
+    first.follow(Switch(out, is_on=False), Cursor(tmp_path / "c"), QUICK)
+    assert first.run() == ["switch"] and not out.exists()
+    second = build(Belt())
+    second.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
+    assert second.run() == []
+    with Journal(tmp_path / "journal.db") as journal:
+        produced = [event.key for event in journal.events_after(0, 1000)]
+    assert [json.loads(line)["key"] for line in out.read_text().splitlines()] == produced != []
+
+
+def running(service):
+    thread = threading.Thread(target=service.run, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_new_model_is_swapped_in_and_a_broken_one_refused(build, tmp_path, model):
+    belt, out = Belt(batches(30), ends=False), tmp_path / "out.jsonl"
+    service = build(belt)
+    service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
+    thread = running(service)
+    until(lambda: service.snapshot().sites[0].rows_scored == 30, "scoring")
+    (model / "name").write_text("broken")
+    service.reload()
+    until(lambda: "model.refused" in kinds(out), "refusal")
+    assert service.snapshot().sites[0].model == "rolling@1" and service.snapshot().is_ready
+    (model / "name").write_text("rolling@2")
+    service.reload()
+    until(lambda: "model.swapped" in kinds(out), "swap")
+    assert service.snapshot().sites[0].model == "rolling@2"
+    service.stop()
+    thread.join(10)
+    assert not thread.is_alive() and belt.is_closed
+
+
+def test_the_snapshot_counts_what_happened(build, tmp_path):
+    belt = Belt(batches(40), ends=False)
+    service = build(belt)
+    thread = running(service)
+    until(lambda: belt.acknowledged == 40, "scoring")
+    now = service.snapshot()
+    (site,) = now.sites
+    assert now.is_ready and now.to_dict()["status"] == "ready" and now.journal_bytes and now.disk_free_bytes
+    assert sum(site.nodes.values()) == GRAPH.num_nodes and site.readings["accepted"] == 40 * 21
+    assert sum(site.durations.counts) == 40 and sum(site.incidents.values()) == 1 and now.last_event > 0
+    assert service.pulse()["ready"]
+    service.stop()
+    thread.join(10)
+
+
+def test_the_service_manager_hears_of_begin_and_end(build, tmp_path, monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        build(Belt()).run()
+        assert [manager.recv(64), manager.recv(64)] == [b"READY=1", b"STOPPING=1"]
+
+
+def test_a_model_is_new_once_its_files_stand_still(tmp_path, model):
+    (current := tmp_path / "current").symlink_to(model)
+    watch = ModelWatch({"office": current})
+    assert watch.changed() == {}
+    shutil.copytree(model, tmp_path / "next")
+    (tmp_path / "link").symlink_to(tmp_path / "next")
+    os.replace(tmp_path / "link", current)
+    assert watch.changed() == {}, "it may still be copied"
+    assert watch.changed() == {"office": current} and watch.changed() == {}
+    shutil.rmtree(tmp_path / "next")
+    watch.changed()
+    assert watch.changed() == {"office": current}, "a model that is gone is tried, refused and reported"

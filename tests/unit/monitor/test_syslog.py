@@ -1,0 +1,84 @@
+"""Syslog against real receivers, in the clear and over TLS."""
+
+import pytest
+
+from brokers import Certificates, free_port
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
+from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
+from graphghha.monitor.sinks.tls import Tls
+from receivers import SyslogReceiver
+from sink_builders import HOSTILE, MemoryLog, incident, until
+
+QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)
+
+
+def sink_to(port, **more):
+    return SyslogSink("siem", SyslogConfig(host="127.0.0.1", port=port, timeout_s=3, hostname="plant host", **more))
+
+
+def event_keys(messages):
+    return [message.split('key="', 1)[1].split('"', 1)[0] for message in messages]
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("ours"))
+
+
+def test_frames_arrive_whole_with_hostile_names_in_them():
+    events = [incident(n, root=name, site=name) for n, name in enumerate(HOSTILE.values(), 1)]
+    with SyslogReceiver() as receiver:
+        sink = sink_to(receiver.port)
+        sink.deliver(events)
+        sink.close()
+        until(lambda: len(receiver.messages) == len(events), "all messages")
+    assert all(message.startswith("<131>1 2018-07-02T14:") for message in receiver.messages)
+    assert all(" plant_host graphghha " in message for message in receiver.messages)
+
+
+def test_tls_delivers_to_a_receiver_we_trust(ours):
+    with SyslogReceiver(tls=ours) as receiver:
+        sink = sink_to(receiver.port, tls=Tls(ca_file=ours.ca))
+        sink.deliver([incident(1)])
+        sink.deliver([incident(2)])
+        until(lambda: len(receiver.messages) == 2, "both messages")
+        sink.close()
+    assert event_keys(receiver.messages) == ["north:1", "north:2"]
+
+
+def test_tls_refuses_a_receiver_we_do_not_trust(ours, tmp_path):
+    with SyslogReceiver(tls=ours) as receiver:
+        sink = sink_to(receiver.port, tls=Tls(ca_file=Certificates(tmp_path).ca))
+        with pytest.raises(ConnectionError, match="certificate"):
+            sink.deliver([incident(1)])
+        assert receiver.messages == []
+
+
+def test_a_receiver_down_for_the_whole_run_gets_everything_once_it_is_up(tmp_path):
+    port, log = free_port(), MemoryLog()
+    follower = Follower(log, sink_to(port), Cursor(tmp_path / "siem.cursor"), QUICK)
+    follower.start()
+    log.append(100)
+    until(lambda: follower.stats.failures > 2, "attempts")
+    with SyslogReceiver(port) as receiver:
+        until(lambda: len(receiver.messages) >= 100, "delivery")
+        assert stop_all([follower], 5) == []
+        assert event_keys(receiver.messages) == [f"north:{n}" for n in range(1, 101)]
+
+
+def test_a_receiver_that_dies_misses_nothing_it_was_sent(tmp_path):
+    log, got = MemoryLog(), []
+    first = SyslogReceiver()
+    follower = Follower(log, sink_to(first.port), Cursor(tmp_path / "siem.cursor"), QUICK)
+    follower.start()
+    log.append(30)
+    until(lambda: len(first.messages) >= 30, "the first part")
+    first.close()
+    log.append(30)
+    with SyslogReceiver(first.port) as second:
+        until(lambda: set(event_keys(first.messages + second.messages)) == {f"north:{n}" for n in range(1, 61)}, "all")
+        assert stop_all([follower], 5) == []
+        got = event_keys(second.messages)
+    assert got[0] in {f"north:{n}" for n in range(15, 31)}, "the batch nobody can be sure of comes again"
+    assert len(got) == len(set(got))

@@ -1,0 +1,146 @@
+"""Settings files: what is wrong is said at the place where it stands, and secrets are said nowhere."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.errors import ConfigError
+from graphghha.settings import problems_of, read_settings
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "graphghha.toml"
+SITE = '[[site]]\nname = "north"\nsource = "mqtt://broker/plant"\nzones = 2\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        path = tmp_path / "live.toml"
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def problems(path):
+    with pytest.raises(ConfigError) as caught:
+        read_settings(path)
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith(f"{path}: ") for line in lines)
+    return [line.removeprefix(f"{path}: ") for line in lines]
+
+
+def test_the_example_is_sound_and_shows_every_kind_of_sink():
+    assert problems_of(EXAMPLE) == []
+    settings = read_settings(EXAMPLE)
+    assert {sink.kind for sink in settings.sink} == {"jsonl", "mqtt", "syslog"}
+    assert [site.num_zones for site in settings.site] == [12, 2]
+
+
+def test_every_problem_is_listed_with_its_place_and_what_instead(write):
+    path = write(
+        "[monitr]\n[monitor]\nkeep_day = 3\n[[site]]\nname = 'a b'\nsorce = 'x'\nzones = 0\n"
+        "model = 'nowhere'\n[[sink]]\nkind = 'kafka'\n[[sink]]\nkind = 'syslog'\nname = 's'\nadress = 'x'\n"
+    )
+    found = problems(path)
+    assert "monitr: unknown setting; did you mean 'monitor'?" in found
+    assert "monitor.keep_day: unknown setting; did you mean 'keep_days'?" in found
+    assert "site[0].sorce: unknown setting; did you mean 'source'?" in found
+    assert "site[0].source: missing; it has no default" in found
+    assert "site[0].zones: input should be greater than or equal to 1" in found
+    assert f"site[0].model: there is no folder {path.parent / 'nowhere'}" in found
+    assert "sink[0]: unknown kind; use jsonl | mqtt | syslog" in found
+    assert "sink[1].adress: unknown setting; did you mean 'address'?" in found
+    assert any(line.startswith("site[0].name: must match") for line in found)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (SITE, "site[1].name: 'north' is taken by site[0]; give each its own"),
+        ("[[site]]\nname='monitor'\nsource='sim:fcu'\n", "site[1].name: 'monitor' is the name of the monitor's own"),
+        ("[[site]]\nname='b'\nzones=1\nsource='kafka:x'\n", "site[1].source: source 'kafka:x': not an address"),
+        ("[[site]]\nname='b'\nsource='csv'\n", "site[1].source: source 'csv': not an address"),
+        ("[[site]]\nname='b'\nsource='mqtt://b/p'\n", "site[1].zones: missing; this source does not tell"),
+        (
+            "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://broker'\nprefix='plant/alarms'\n",
+            "sink[0].prefix: site[0] reads 'plant/#', where 'plant/alarms' lies; choose one outside",
+        ),
+        (
+            "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://broker'\nclient_id='graphghha-north'\n",
+            "sink[0].client_id: 'graphghha-north' is taken by site[0] on the same broker",
+        ),
+        (
+            "[[sink]]\nkind='mqtt'\nname='s'\naddress='http://broker'\n",
+            "sink[0]: address 'http://broker': write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]",
+        ),
+        ("[[sink]]\nkind='syslog'\nname='s'\naddress='tls://siem:99999'\n", "sink[0]: address 'tls://siem:99999'"),
+        ("[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://b'\nprefix='a/#'\n", "sink[0].prefix: must match"),
+        (
+            "[[sink]]\nkind='syslog'\nname='s'\naddress='tcp://siem'\nca_file='/etc/passwd'\n",
+            "sink[0]: certificates need TLS; write tls://",
+        ),
+        ("[[sink]]\nname='s'\n", "sink[0]: missing kind; give it kind = jsonl | mqtt | syslog"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(write, more, problem):
+    found = problems(write(SITE + more))
+    assert len(found) == 1 and found[0].startswith(problem)
+
+
+def test_another_broker_may_carry_the_same_topics(write):
+    path = write(SITE + "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://other'\nprefix='plant/alarms'\n")
+    assert read_settings(path).sink[0].config().port == 1883
+
+
+def test_secrets_come_from_files_and_are_told_nowhere(write, tmp_path):
+    (tmp_path / "secret").write_text("open sesame\n")
+    path = write(SITE + "username = 'me'\npassword_file = 'secret'\n")
+    settings = read_settings(path)
+    assert settings.secret_files() == (tmp_path / "secret",) and "sesame" not in repr(settings)
+    assert "password_file=" in settings.site[0].source_uri() and "sesame" not in settings.site[0].source_uri()
+    for line in ('password = "open sesame"', 'source = "mqtt://me:open sesame@broker/x"'):
+        text = "\n".join(problems(write(f'[[site]]\nname = "north"\nzones = 1\n{line}\n')))
+        assert "sesame" not in text and "password_file" in text
+
+
+def test_an_empty_or_missing_secret_is_a_problem(write, tmp_path):
+    (tmp_path / "secret").write_text("\n")
+    assert "is empty; write the secret into it" in problems(write(SITE + "username='me'\npassword_file='secret'\n"))[0]
+    assert "there is no file" in problems(write(SITE + "username='me'\npassword_file='none'\n"))[0]
+
+
+def test_the_check_looks_into_models_and_mappings(write, tmp_path):
+    from graphghha.models.shipped import shipped_model
+
+    shutil.copytree(shipped_model("fcu"), tmp_path / "model")
+    path = write(SITE + 'model = "model"\nmapping = "map.toml"\n')
+    (tmp_path / "map.toml").write_text("")
+    assert problems_of(path) == []
+    (tmp_path / "map.toml").write_text('[[map]]\ntopic = "a"\npoint = "zone-01/FCU_CVLX"\n')
+    (found,) = problems_of(path)
+    assert found.startswith(f"{path}: site[0].mapping: ") and "did you mean 'zone-01/FCU_CVLV'?" in found
+    (tmp_path / "model" / "scaler.json").write_text("{}")
+    assert f"{path}: site[0].model: " in problems_of(path)[0]
+
+
+def test_the_check_looks_into_certificates(write, tmp_path):
+    (tmp_path / "ca.pem").write_text("not a certificate")
+    path = write(SITE + "[[sink]]\nkind='syslog'\nname='s'\naddress='tls://siem'\nca_file='ca.pem'\n")
+    assert problems_of(path)[0].startswith(f"{path}: sink[0]: its certificates cannot be used")
+
+
+def test_not_toml_and_not_there(write, tmp_path):
+    assert "not TOML" in problems(write("[monitor"))[0]
+    assert "cannot be read" in problems(tmp_path / "none.toml")[0]
+
+
+def test_the_command_lists_problems_and_ends_with_two(write):
+    path = write("[monitr]\n" + SITE)
+    result = CliRunner().invoke(main, ["config", "check", str(path)])
+    assert result.exit_code == 2 and "monitr: unknown setting" in result.stdout and "1 problem" in result.stderr
+    result = CliRunner().invoke(main, ["config", "check", str(EXAMPLE), "--json"])
+    assert result.exit_code == 0 and json.loads(result.stdout) == {"sound": True, "problems": []}
