@@ -5,7 +5,6 @@ from threading import Event as Flag
 
 import numpy as np
 import pytest
-from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
 
 from builders import loop_template
 from graphghha.alarms import Command, Verb
@@ -14,6 +13,7 @@ from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import submit
 from graphghha.monitor.view import read_view
 from graphghha.sources import SourceStatus
+from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 
@@ -170,6 +170,19 @@ def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
         monitor.run({"office": feed}, Flag())
         kinds = [line[3] for line in story(journal)]
     assert kinds.count("source.failed") == 1 and "incident.closed" in kinds
+
+
+class Deaf(Feed):
+    def acknowledge(self, batch):
+        raise OSError("connection reset")
+
+
+def test_a_source_that_cannot_be_acknowledged_stops_nobody(path, tmp_path):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        monitor.run({"office": Deaf(portions())}, Flag())
+        assert story(journal)[: len(run_through(tmp_path / "clean.db"))] == run_through(tmp_path / "clean2.db")
 
 
 def test_a_command_left_in_the_journal_is_answered(path):
