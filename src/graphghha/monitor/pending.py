@@ -1,5 +1,6 @@
 """What a site has said and the journal has not taken yet: bounded, and unacknowledged to the source."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,7 @@ from graphghha.monitor.journal import Entry
 from graphghha.monitor.site import Outcome, Site
 from graphghha.sources import Batch, Source
 
+log = logging.getLogger(__name__)
 MOST_ROW_BYTES = 64_000_000
 MOST_FACTS = 100_000
 
@@ -68,7 +70,10 @@ class Pending:
         self.dropped_rows = self.dropped_facts = 0
         self.is_dirty = False
         for source, batch in held:
-            source.acknowledge(batch)
+            try:
+                source.acknowledge(batch)
+            except Exception:  # it is written: should it come again, it changes nothing
+                log.exception("%s: a batch could not be acknowledged", batch.site)
 
     def bound(self) -> None:
         """Memory is not a disk: raw rows go first, the oldest first, and every drop is counted."""

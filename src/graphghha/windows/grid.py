@@ -94,6 +94,7 @@ class Grid:
         self._next = -(-start_ms // config.step_ms)  # number of the oldest open row
         self._value = np.zeros(open_cells)
         self._time = np.full(open_cells, NEVER)
+        self._touched = np.zeros(config.horizon_rows, np.bool_)  # open rows that may hold something
         self._held_value = np.full(len(self.points), np.nan)
         self._held_time = np.full(len(self.points), NEVER)
         self._newest = np.full(len(self.points), NEVER)
@@ -138,6 +139,7 @@ class Grid:
         else:
             self._newest[column] = time_ms
         cell = row % self.config.horizon_rows, column
+        self._touched[cell[0]] = True
         there = self._time[cell]
         if time_ms < there:
             return Outcome.SUPERSEDED
@@ -157,6 +159,7 @@ class Grid:
         if self._takes_each(columns, rows, times_ms, values):
             cells = rows % self.config.horizon_rows, columns
             self._time[cells], self._value[cells] = times_ms, values + 0.0
+            self._touched[cells[0]] = True
             np.add.at(self._counts[Outcome.ACCEPTED], columns, 1)
             np.add.at(self._counts[_OUT_OF_ORDER], columns[times_ms < self._newest[columns]], 1)
             np.maximum.at(self._newest, columns, times_ms)
@@ -210,6 +213,7 @@ class Grid:
         stamped = np.where(finite, times_ms[:, None], NEVER)
         slots = rows % self.config.horizon_rows
         self._time[slots] = stamped
+        self._touched[slots] = True
         self._value[slots] = np.where(finite, values, 0.0)
         self._counts[Outcome.ACCEPTED] += finite.sum(axis=0)
         self._counts[Outcome.NOT_FINITE] += (~finite).sum(axis=0)
@@ -229,6 +233,7 @@ class Grid:
             return
         self._counts[_OUT_OF_ORDER] += finite & (time_ms < self._newest)
         self._newest = np.where(finite, np.maximum(self._newest, time_ms), self._newest)
+        self._touched[row % self.config.horizon_rows] = True
         there_time, there_value = (array[row % self.config.horizon_rows] for array in (self._time, self._value))
         later, equal = finite & (time_ms > there_time), finite & (time_ms == there_time)
         same = equal & (values == there_value)
@@ -249,6 +254,7 @@ class Grid:
         time = np.concatenate([self._held_time[None], self._time[slots]])
         value = np.concatenate([self._held_value[None], self._value[slots]])
         self._time[slots] = NEVER
+        self._touched[slots] = False
         self._next += count
 
         # carry each point's last reading forward: index of the latest filled row, 0 = what was held before
@@ -268,13 +274,13 @@ class Grid:
     def to_state(self) -> dict[str, Any]:
         """Everything it knows, as numbers and arrays. Of the open rows only those that hold something."""
         open_rows = np.arange(self._next, self._next + self.config.horizon_rows)
+        open_rows = open_rows[self._touched[open_rows % self.config.horizon_rows]]
         slots = open_rows % self.config.horizon_rows
-        taken = (self._time[slots] != NEVER).any(axis=1)
         return {
             "next": self._next,
-            "open": open_rows[taken],
-            "time": self._time[slots[taken]],
-            "value": self._value[slots[taken]],
+            "open": open_rows,
+            "time": self._time[slots],
+            "value": self._value[slots],
             "held_time": self._held_time,
             "held_value": self._held_value,
             "newest": self._newest,
@@ -288,6 +294,7 @@ class Grid:
         grid = cls(points, config, start_ms=state["next"] * config.step_ms)
         slots = state["open"] % config.horizon_rows
         grid._time[slots], grid._value[slots] = state["time"], state["value"]
+        grid._touched[slots] = True
         grid._held_time, grid._held_value = state["held_time"].copy(), state["held_value"].copy()
         grid._newest, grid._counts = state["newest"].copy(), state["counts"].copy()
         grid._unknown = state["unknown"]

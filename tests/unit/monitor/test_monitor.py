@@ -172,6 +172,19 @@ def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
     assert kinds.count("source.failed") == 1 and "incident.closed" in kinds
 
 
+class Deaf(Feed):
+    def acknowledge(self, batch):
+        raise OSError("connection reset")
+
+
+def test_a_source_that_cannot_be_acknowledged_stops_nobody(path, tmp_path):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        monitor.run({"office": Deaf(portions())}, Flag())
+        assert story(journal)[: len(run_through(tmp_path / "clean.db"))] == run_through(tmp_path / "clean2.db")
+
+
 def test_a_command_left_in_the_journal_is_answered(path):
     with Journal(path) as journal:
         monitor = Monitor(journal)
