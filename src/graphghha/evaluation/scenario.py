@@ -49,6 +49,10 @@ class Schedule:
     lasting_share: float = 0.15
     lasting_min: tuple[int, int] = (2 * 1440, 5 * 1440)
     rest_min: int = 720  # least pause between two attacks on one zone
+    ramp_share: float = 0.0  # of attacks that grow slowly, some so slowly that they never reach full strength
+
+
+RAMP_OF_DURATION = (0.2, 2.5)
 
 
 def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
@@ -66,7 +70,10 @@ def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
             if at + timedelta(minutes=minutes) > end:
                 break
             case = cases[int(rng.integers(len(cases)))]
-            specs.append(f"{case}@{zone + 1},start={at:%Y-%m-%dT%H:%M},for={minutes}m")
+            spec = f"{case}@{zone + 1},start={at:%Y-%m-%dT%H:%M},for={minutes}m"
+            if schedule.ramp_share and rng.random() < schedule.ramp_share:
+                spec += f",ramp={int(minutes * rng.uniform(*RAMP_OF_DURATION))}m"
+            specs.append(spec)
             at += timedelta(minutes=minutes)
     return replace(run, cases=tuple(specs))
 

@@ -44,7 +44,8 @@ class Recipe:
     extra_at_onset: int = 4
     keep_zones: int = 6  # of every window
     expectation_rows_per_day: int = 40
-    schedule: Schedule = Schedule(mean_gap_days=2.0)
+    # slow attacks pass through every severity: what training sees of one helps with those it does not
+    schedule: Schedule = Schedule(mean_gap_days=2.0, ramp_share=0.5)
     fit: FitConfig = FitConfig()
     adu: dict[str, Any] = field(default_factory=dict)  # settings of the ADU
     workers: int = 2  # processes that simulate
