@@ -40,10 +40,11 @@ class DetectionEffort:
 
     days: int = YEAR_DAYS
     stride_min: int = 60
-    steps: int = 1200
+    steps: int = 1600
     normal_years: int = 8  # beside the cases, in every simulated building
     extra_years: int = 2  # further weather years of normal operation to train on
     most_samples: int = 120  # of one case at one size
+    most_zones: int = 2880  # and of zones in them: samples of large graphs hardly differ
     batch_zones: int = 288
 
 
@@ -110,9 +111,10 @@ class PaperBench:
         found = {}
         for size in sizes:
             self.say(f"{variant.name}, seed {seed}: {size} nodes")
-            limits = {"most": self.effort.most_samples}
-            normal, _ = score_year(quiet, score, size // NODES, most=4 * self.effort.most_samples)
-            scores, observable = score_year(test, score, size // NODES, **limits)
+            zones = size // NODES
+            most = min(self.effort.most_samples, self.effort.most_zones // zones)
+            normal, _ = score_year(quiet, score, zones, most=4 * most)
+            scores, observable = score_year(test, score, zones, most=most)
             found[size] = _row(paper_scores(test.cases, scores, observable, threshold_at(normal)))
         return found
 

@@ -33,12 +33,12 @@ ZONES = (1, 2, 4, 8, 16, 32, 48)  # 32 to 1,536 nodes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaperFit:
-    steps: int = 1200
+    steps: int = 1600
     batch_zones: int = 288  # zones per step, whatever the size of the graphs
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     attack_weight: float = 3.0
-    hidden_weight: float = 0.2  # of a zone whose attack does not show just now, while another zone's does
+    hidden_weight: float = 0.5  # of a zone whose attack does not show just now, while another zone's does
     seed: int = 0
 
 

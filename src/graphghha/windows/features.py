@@ -122,6 +122,7 @@ class Featurizer:
                 f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
                 f"{len(self.points)} points"
             )
+        fresh = fresh & np.isfinite(values)  # no number, no news: the node is unknown
         first, self._num_rows = self._num_rows, self._num_rows + len(wanted)
         scaled = self._scale(values, fresh)
         residuals = self._residual(scaled, fresh)

@@ -149,3 +149,13 @@ def test_what_does_not_fit_is_named(make, scaler, expectation):
             Expectation(broken, expectation.floor)
     with pytest.raises(CheckpointError, match="W3"):
         Expectation({k: v for k, v in expectation.weights.items() if k != "W3"}, expectation.floor)
+
+
+def test_a_reading_that_is_no_number_is_unknown_whatever_its_freshness_says(make):
+    values = readings(6)
+    broken, fresh = values.copy(), np.ones(values.shape, bool)
+    broken[3:, 2] = np.nan
+    fresh[3:, 2] = False
+    told, untold = push(make(), values, fresh), push(make(), broken)
+    assert (told.known == untold.known).all() and not untold.known.all()
+    np.testing.assert_array_equal(told.features, untold.features)
