@@ -66,7 +66,7 @@ class PaperBench:
         say: Callable[[str], None] = lambda text: None,
         on_step: Callable[[str, Progress], None] = lambda name, progress: None,
     ) -> None:
-        self.work, self.effort, self.say, self._on_step = work, effort, say, on_step
+        self.work, self.effort, self.say, self.on_step = work, effort, say, on_step
         self.plant: Plant = load_plant(plant)
         self.cases = tuple(cases or tuple(self.plant.cases)[:PUBLIC_CASES])
         work.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ class PaperBench:
             adu.load_state_dict(torch.load(file, weights_only=True))
             return adu
         config = PaperFit(steps=self.effort.steps, batch_zones=self.effort.batch_zones, seed=seed)
-        fit_paper(adu, self.plant, self.training, config, on_step=lambda progress: self._on_step(name, progress))
+        fit_paper(adu, self.plant, self.training, config, on_step=lambda progress: self.on_step(name, progress))
         torch.save(adu.state_dict(), file)
         return adu
 

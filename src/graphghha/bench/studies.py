@@ -1,23 +1,46 @@
 """The four studies of detection, as JSON: Table II, Table III, head counts, ablations with an attacker."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from graphghha.bench import deploy
 from graphghha.bench.attacker import DEFAULT_ATTACKER, QUICK_ATTACKER, robustness
 from graphghha.bench.detection import QUICK, PaperBench, detection
 from graphghha.bench.harness import machine_info
 from graphghha.bench.heads import heads_latency
 from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, HEADS, METHODS
 from graphghha.models import load_model
+from graphghha.training.baselines import RivalConfig
 
 TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 QUICK_SIZES = (32, 128)
+QUICK_RIVALS = RivalConfig(
+    attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6, validation_runs=1, validation_days=4
+)
 
 
 def table_ii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
     """The four methods at every size."""
     return _result("detection", detection(bench, METHODS, _few(bench, sizes), seeds))
+
+
+def deploy_of(
+    bench: PaperBench, sizes: Sequence[int] | None, seed: int, model: Path, *, retrain: bool
+) -> dict[str, Any]:
+    """The deploy protocol with the baselines in the same table; by default in buildings of twelve zones."""
+    is_quick = _is_quick(bench)
+    return deploy.deploy_study(
+        list(sizes or (deploy.SIZE,)),
+        model=model,
+        config=replace(deploy.QUICK if is_quick else deploy.FULL, seed=seed),
+        work=bench.work / "deploy",
+        retrain=retrain,
+        baselines=QUICK_RIVALS if is_quick else RivalConfig(),
+        say=bench.say,
+        on_step=bench.on_step,
+    )
 
 
 def table_iii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:

@@ -80,15 +80,34 @@ def _seeds(seed: int, seeds: int, quick: bool) -> range:
 
 
 @click.command()
+@click.option("--protocol", type=click.Choice(["paper", "deploy"]), default="paper", show_default=True)
+@click.option("--retrain", is_flag=True, help="Deploy: train all four methods, not only judge the shipped model.")
 @_shared("32,64,128,256,512,1024,1536")
+@click.pass_context
 def detection(
-    sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
+    ctx: click.Context,
+    protocol: str,
+    retrain: bool,
+    sizes: list[int],
+    seeds: int,
+    seed: int,
+    threads: int,
+    work: Path,
+    quick: bool,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    """Table II: the four methods at every size, under the paper's protocol."""
-    from graphghha.bench.studies import table_ii
+    """Table II: the four methods at every size; or the shipped model and the baselines in unseen buildings."""
+    from graphghha.bench.studies import deploy_of, table_ii
+    from graphghha.models.shipped import shipped_model
 
     with _bench(work, quick, threads, as_json) as bench:
-        _print(table_ii(bench, sizes, _seeds(seed, seeds, quick)), out)
+        if protocol == "paper":
+            _print(table_ii(bench, sizes, _seeds(seed, seeds, quick)), out)
+            return
+        is_default = ctx.get_parameter_source("sizes") is click.core.ParameterSource.DEFAULT
+        chosen = None if is_default else sizes
+        _print(deploy_of(bench, chosen, seed, shipped_model(bench.plant.name), retrain=retrain), out)
 
 
 @click.command()

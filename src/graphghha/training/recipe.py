@@ -82,7 +82,9 @@ class Trained:
 Say = Callable[[str], None]
 
 
-def train(recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None]) -> Trained:
+def train(
+    recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None], snapshot: Path | None = None
+) -> Trained:
     """Simulate, learn what is normal, learn what attacks look like. `work` keeps what is done."""
     work.mkdir(parents=True, exist_ok=True)
     plant = load_plant(recipe.plant)
@@ -106,7 +108,7 @@ def train(recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress],
         torch.manual_seed(recipe.seed)
         adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     say(f"network: {len(data)} windows of {recipe.keep_zones} zones")
-    fit(adu, data, recipe.fit, validation=unseen, snapshot=work / "snapshot.pt", on_step=on_step)
+    fit(adu, data, recipe.fit, validation=unseen, snapshot=snapshot or work / "snapshot.pt", on_step=on_step)
     provenance = {
         "recipe": asdict(recipe),
         "cases_seen": list(cases.seen),
