@@ -49,9 +49,8 @@ def deploy_study(
             trial = deploy_trial(directory, replace(config, zones=size // NODES))
             rivals = baselines if name == "graphghha" else None
             found = evaluate(trial, baselines=rivals, work=work / f"rivals-{size}", say=say, dtype=dtype)
-            rows += [
-                {**row, "method": name if number == 0 else row["method"]} for number, row in enumerate(found["rows"])
-            ]
+            first, *others = found["rows"]
+            rows += [{**first, "method": name}, *others]
     return {"bench": "detection", "machine": machine_info(), "config": {"protocol": "deploy"}, "rows": rows}
 
 
