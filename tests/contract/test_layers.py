@@ -1,5 +1,8 @@
 """One suite over every attention layer: they are interchangeable in the ADU."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -168,3 +171,19 @@ def test_dropout_acts_on_both_residual_branches(layer):
 def test_an_empty_batch_gives_an_empty_answer(layer):
     neighbors, _ = neighbors_of(random_graph(18, 50))
     assert layer(torch.randn(0, 18, 32), neighbors).shape == (0, 18, 32)
+
+
+def test_every_layer_compiles_whole():
+    """In a process of its own: the run-time shape checks of this one cannot be traced."""
+    code = """
+import torch
+from graphghha.bench.graphs import ring
+from graphghha.nn import ADU, LAYERS
+template = ring(6, 2)
+for name in LAYERS:
+    adu = ADU(template, layer=name, width=8, heads=2, layers=1, dtype="fp32").eval()
+    tensors, x = adu.tensors(template), torch.randn(6, 1)
+    compiled = torch.compile(lambda x: adu(x, tensors), fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(x), adu(x, tensors))
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -28,8 +28,12 @@ def test_help_and_version(run):
 
 
 def test_doctor_tells_people_and_machines(run):
-    assert "torch" in run("doctor").stdout
+    text = run("doctor").stdout
+    assert "torch" in text and "for the shipped model on 12 zones" in text
     report = json.loads(run("doctor", "--json").stdout)
+    engine = report["engine"]
+    assert engine["problem"] is None and engine["nodes"] == 384
+    assert engine["considered"][engine["backend"]].endswith(" ms")
     assert report["machine"]["cores"] >= 1
     assert {part["package"] for part in report["parts"]} >= {"torch", "onnxruntime", "pyarrow"}
 
@@ -64,22 +68,41 @@ def test_bench_memory_ends_in_one_json_object(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    ("arguments", "page"),
     [
-        (["latency", "--sizes", "32"], "latency"),
-        (["degree", "--nodes", "32"], "degree"),
-        (["stream", "--sizes", "32", "--zones", "1"], "stream"),
+        (["latency", "--sizes", "32", "--batch", "2"], "latency"),
+        (["degree", "--nodes", "32"], "latency"),
+        (["stream", "--sizes", "32", "--zones", "1"], "latency"),
+        (["threads", "--sizes", "32"], "latency"),
+        (["precision", "--nodes", "32"], "precision"),
+        (["events", "--zones", "2", "--minutes", "3"], "events"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_benchmarks_print_json_last_and_a_page_is_made_of_it(run, tmp_path, arguments, name):
+def test_benchmarks_print_json_last_and_a_page_is_made_of_it(run, tmp_path, arguments, page):
     result = run("bench", *arguments, "--quick", "--out", tmp_path / "out.json")
     found = json.loads(result.stdout.splitlines()[-1])
-    assert found["bench"] == name and found["rows"] and found["machine"]
+    assert found["bench"] == arguments[0] and found["rows"] and found["machine"]
     assert json.loads((tmp_path / "out.json").read_text()) == found
-    page = run("bench", "page", tmp_path / "out.json", "--out", tmp_path / "page")
-    assert page.exit_code == 0 and (tmp_path / "page" / "latency.md").read_text().startswith("# Latency")
+    written = run("bench", "page", tmp_path / "out.json", "--out", tmp_path / "page").stdout.splitlines()
+    assert written == [str(tmp_path / "page" / f"{page}.md"), str(tmp_path / "page" / "README.md")]
+
+
+def test_bench_paper_measures_once_and_compares(run, tmp_path):
+    arguments = ("bench", "paper", "--quick", "--only", "threads", "--out", tmp_path, "--json")
+    first, second = (json.loads(run(*arguments).stdout) for _ in range(2))
+    assert first["ran"] == second["skipped"] == ["threads"] and not second["ran"] and not first["failed"]
+    assert "Not measured yet: `graphghha bench precision`." in (tmp_path / "README.md").read_text()
+    assert run("bench", "paper", "--only", "tables", "--out", tmp_path).exit_code == 7
 
 
 def test_bad_sizes_are_refused(run):
     assert run("bench", "latency", "--sizes", "32,x").exit_code == 2
+
+
+def test_export_asks_for_one_target(run, tmp_path):
+    assert "either --out FILE.onnx or --for-engine" in run("export").stderr
+    assert "either --out FILE.onnx or --for-engine" in run("export", "--for-engine", "--out", "x.onnx").stderr
+    assert "name one" in run("export", "--for-engine").stderr
+    result = run("export", tmp_path, "--out", tmp_path / "x.onnx")
+    assert result.exit_code == 5 and "no model here" in result.stderr

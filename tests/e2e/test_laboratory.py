@@ -22,6 +22,8 @@ RECIPE = Recipe(
     normal_days=5,
     attacked_runs=1,
     attacked_days=5,
+    validation_runs=1,
+    validation_days=5,
     stride_min=30,
     schedule=Schedule(mean_gap_days=0.2, rest_min=60, lasting_share=0.0),
     fit=FitConfig(epochs=15, batch=8, learning_rate=1e-2),

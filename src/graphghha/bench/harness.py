@@ -29,6 +29,10 @@ class Timing:
     best_ms: float
     calls: int
 
+    def per(self, windows: int) -> "Timing":
+        """The same, per window of a call with several."""
+        return Timing(self.ms / windows, self.p99_ms / windows, self.best_ms / windows, self.calls)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effort:

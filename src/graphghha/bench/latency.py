@@ -1,6 +1,8 @@
 """Table I and its figure: latency of all methods against the size of the graph."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -8,7 +10,15 @@ import torch
 from graphghha.bench.gate import check
 from graphghha.bench.graphs import synthetic_template
 from graphghha.bench.harness import DEFAULT_EFFORT, Call, Effort, interleaved, machine_info, peak_mb
-from graphghha.bench.methods import DENSE, Task, available, build, default_config, method_dtype
+from graphghha.bench.methods import (
+    DENSE,
+    Task,
+    available,
+    build,
+    default_config,
+    method_dtype,
+    windows_per_call,
+)
 from graphghha.errors import ConfigError
 from graphghha.graph import CpsGraph, neighborhood
 from graphghha.nn import AduConfig
@@ -93,16 +103,19 @@ def task_of(template: CpsGraph, config: AduConfig, size: int, dtype: str, batch:
 
 
 def measure(tasks: Sequence[Task], methods: Sequence[str], effort: Effort) -> list[dict[str, Any]]:
-    """Rows of all methods on one graph, in the dtypes of the tasks, measured interleaved."""
+    """Rows of all methods on one graph, in the dtypes of the tasks, measured interleaved; times are per window."""
     calls: dict[tuple[str, str], Call] = {}
     memory: dict[tuple[str, str], float | None] = {}
+    windows: dict[tuple[str, str], int] = {}
     for task in tasks:
         for name in methods:
             key = (name, method_dtype(name, task))
             too_large = name in DENSE and task.graph.num_nodes > _LARGEST_DENSE
             if not too_large and key not in calls:
-                calls[key], memory[key] = peak_mb(lambda name=name, task=task: build(name, task))  # type: ignore[misc]
-    timings = interleaved(calls, effort)
+                part = replace(task, batch=windows_per_call(name, task))
+                windows[key] = part.batch
+                calls[key], memory[key] = peak_mb(partial(build, name, part))
+    timings = {key: timing.per(windows[key]) for key, timing in interleaved(calls, effort).items()}
     return [
         {
             "nodes": tasks[0].graph.num_nodes,
@@ -112,6 +125,7 @@ def measure(tasks: Sequence[Task], methods: Sequence[str], effort: Effort) -> li
             "p99_ms": timing.p99_ms,
             "best_ms": timing.best_ms,
             "calls": timing.calls,
+            "windows_per_call": windows[name, dtype],
             "peak_mb": memory[name, dtype],
         }
         for (name, dtype), timing in timings.items()

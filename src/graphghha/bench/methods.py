@@ -21,6 +21,8 @@ from graphghha.nn.dtype import DtypeName, torch_dtype
 
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha", "pyg_gatconv", "gemm_floor")
 DENSE = ("vanilla_gat", "quantized_gat")  # quadratic in the nodes
+LARGEST_CALL_BYTES = 1 << 30
+BYTES_PER_PAIR = 24  # scores, mask, softmax, weights and product of one pair and head live side by side for a moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +59,22 @@ def method_dtype(name: str, task: Task) -> DtypeName:
         return task.dtype
     features = machine()["features"]
     return "bf16" if features["avx512_bf16"] or features["amx_bf16"] else "fp16"
+
+
+def windows_per_call(name: str, task: Task) -> int:
+    """The batch, or as much of it as a rival in eager torch can hold: it keeps whole tensors of pairs.
+
+    A rival's own micro-batches only help it: what is too large for the memory would not run at all, and its time per
+    window does not fall any further once a call is that large.
+    """
+    nodes, config = task.graph.num_nodes, task.config
+    if name in DENSE:
+        numbers = config.heads * nodes * nodes
+    elif name == "sparsified_gat":
+        numbers = config.width * nodes * neighborhood(task.graph, config.neighbors).max_degree
+    else:
+        return task.batch
+    return max(1, min(task.batch, LARGEST_CALL_BYTES // (numbers * BYTES_PER_PAIR)))
 
 
 def available() -> tuple[str, ...]:

@@ -5,18 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench import paper
+from graphghha.bench.style import COLOURS, save
 
 Rows = Sequence[Mapping[str, Any]]
-
-COLOURS = {
-    "vanilla_gat": "#c44e52",
-    "sparsified_gat": "#dd8452",
-    "quantized_gat": "#937860",
-    "graphghha": "#1f5fa8",
-    "graphghha_uncapped": "#64a0d8",
-    "pyg_gatconv": "#2f8f5b",
-    "gemm_floor": "#777777",
-}
 
 
 def latency_figure(result: Mapping[str, Any], path: Path) -> None:
@@ -38,7 +29,7 @@ def latency_figure(result: Mapping[str, Any], path: Path) -> None:
     for method, column in paper.TABLE_I_MS.items():
         axes.plot(paper.SIZES, column, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper (A100)")
     axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="ms per graph", title=_title(result))
-    _finish(figure, axes, path)
+    finish(figure, axes, path)
 
 
 def degree_figure(result: Mapping[str, Any], path: Path) -> None:
@@ -57,7 +48,31 @@ def degree_figure(result: Mapping[str, Any], path: Path) -> None:
             label=label,
         )
     axes.set(xscale="log", yscale="log", xlabel="neighbours per node", ylabel="ms per graph", title=_title(result))
-    _finish(figure, axes, path)
+    finish(figure, axes, path)
+
+
+def precision_figure(result: Mapping[str, Any], path: Path) -> None:
+    """F1 and latency relative to fp32, by dtype, ours beside Table IV."""
+    import matplotlib.pyplot as plt
+
+    rows = result["rows"]
+    printed = [paper.TABLE_IV[row["dtype"]] for row in rows]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.5))
+    for axes, ours, theirs, label in (
+        (left, [row["f1"] for row in rows], [line[2] for line in printed], "F1"),
+        (
+            right,
+            [row["ms"] / rows[0]["ms"] for row in rows],
+            [line[3] / printed[0][3] for line in printed],
+            "latency, fp32 = 1",
+        ),
+    ):
+        places = range(len(rows))
+        axes.bar([place - 0.2 for place in places], ours, 0.4, color=COLOURS["graphghha"], label="ours")
+        axes.bar([place + 0.2 for place in places], theirs, 0.4, color=COLOURS["gemm_floor"], label="paper (A100)")
+        axes.set(xticks=list(places), xticklabels=[row["dtype"] for row in rows], ylabel=label, ylim=(0, 1.1))
+    left.set_title(_title(result), fontsize=8)
+    finish(figure, right, path)
 
 
 def _grouped(rows: Rows, keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
@@ -72,14 +87,8 @@ def _title(result: Mapping[str, Any]) -> str:
     return f"{result['machine']['cpu']}, {config['threads']} thread(s), batch {config['batch']}"
 
 
-def _finish(figure: Any, axes: Any, path: Path) -> None:
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
+def finish(figure: Any, axes: Any, path: Path, *, legend: bool = True) -> None:
     axes.grid(which="both", alpha=0.2)
-    axes.legend(fontsize=7, ncols=2)
-    figure.tight_layout()
-    # same JSON, same bytes
-    with mpl.rc_context({"svg.hashsalt": "graphghha"}):
-        figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    if legend:
+        axes.legend(fontsize=7, ncols=2)
+    save(figure, path)

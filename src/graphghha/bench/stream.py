@@ -14,9 +14,11 @@ from graphghha.bench.methods import build, default_config
 from graphghha.graph import CpsGraph
 from graphghha.nn import AduConfig
 
+SIZES = (32, 384, 1536, 12_288)
+
 
 def run(
-    sizes: Sequence[int] = (32, 384, 1536, 12_288),
+    sizes: Sequence[int] = SIZES,
     threads: int = 1,
     dtype: str = "fp32",
     batches: Sequence[int] = (1, 64),

@@ -11,9 +11,11 @@ from graphghha.bench.methods import build, default_config
 from graphghha.graph import CpsGraph
 from graphghha.nn import AduConfig
 
+SIZES = (256, 512, 1024, 1536, 12_288)
+
 
 def run(
-    sizes: Sequence[int] = (256, 512, 1024, 1536, 12_288),
+    sizes: Sequence[int] = SIZES,
     threads: Sequence[int] = (1, 2),
     dtype: str = "fp32",
     *,

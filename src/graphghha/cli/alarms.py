@@ -204,6 +204,8 @@ def _evidence(item: dict[str, Any]) -> str:
                 f"{item['text']}: {item['node']} reads {item['value']} {item['unit']}, "
                 f"expected {item['expected']} ({low} to {high})"
             )
+        case "edge" if "weight" in item:
+            return f"the model listened to {item['source']} (weight {item['weight']})"
         case "edge":
             return f"{item['source']} and {item['target']} disagree ({item['relation']})"
     return ", ".join(f"{name} {value}" for name, value in item.items() if name != "kind")

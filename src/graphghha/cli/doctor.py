@@ -2,10 +2,13 @@
 
 import json
 import platform
+from typing import Any
 
 import click
 
 from graphghha import __version__
+
+ZONES = 12  # of the building on which the backends are compared
 
 
 @click.command()
@@ -15,10 +18,11 @@ def doctor(as_json: bool) -> None:
     from graphghha.engine.machine import machine
     from graphghha.extras import survey
 
-    found, parts = machine(), survey()
+    found, parts, engine = machine(), survey(), _engine()
     if as_json:
         versions = {"graphghha": __version__, "python": platform.python_version()}
-        click.echo(json.dumps({**versions, "machine": found, "parts": [part._asdict() for part in parts]}))
+        report = {**versions, "machine": found, "engine": engine, "parts": [part._asdict() for part in parts]}
+        click.echo(json.dumps(report))
         return
     facts = {
         "graphghha": f"{__version__}, Python {platform.python_version()}",
@@ -26,6 +30,8 @@ def doctor(as_json: bool) -> None:
         "vector units": ", ".join(name for name, present in found["features"].items() if present) or "none known",
         "compiler": found["compiler"] or "none: the native backend needs cc, gcc or clang",
         **{f"dtype {name}": how for name, how in found["dtypes"].items()},
+        "engine": engine["problem"] or f"{engine['backend']} for the shipped model on {ZONES} zones",
+        **{f"  {name}": note for name, note in engine["considered"].items()},
     }
     for name, value in facts.items():
         click.echo(f"{name:<13} {value}")
@@ -34,3 +40,19 @@ def doctor(as_json: bool) -> None:
         mark, hint = ("ok", part.version) if part.version else ("missing", f"pip install 'graphghha[{part.extra}]'")
         colour = "green" if part.version else "yellow"
         click.echo(f"{click.style(f'{mark:<8}', fg=colour)}{part.package:<17}{hint:<34}{part.purpose}")
+
+
+def _engine() -> dict[str, Any]:
+    """Which backend `auto` takes for the shipped model here, and how long a window takes on every candidate."""
+    from graphghha.errors import GraphGHHAError
+
+    try:
+        from graphghha.engine import Engine
+        from graphghha.models import load_model
+        from graphghha.models.shipped import shipped_model
+
+        model = load_model(shipped_model("fcu"))
+        found = Engine(model, model.template.replicate(ZONES)).describe()
+        return {"problem": None, **found}
+    except GraphGHHAError as exc:
+        return {"problem": f"cannot score: {exc}", "backend": None, "considered": {}}

@@ -2,35 +2,79 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 
 @click.command()
 @click.argument("model", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("data", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option("--seed", default=0, show_default=True, help="Of the test buildings.")
 @click.option("--runs", default=4, show_default=True, help="Test buildings, spread over the year.")
 @click.option("--days", default=14, show_default=True, help="Judged days of each.")
 @click.option("--zones", default=12, show_default=True, help="Zones of each.")
+@click.option("--unseen-runs", default=1, show_default=True, help="Buildings with whole cases training never saw.")
+@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (minutes).")
+@click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def evaluate(model: Path | None, seed: int, runs: int, days: int, zones: int, as_json: bool) -> None:
-    """Judge MODEL (without: the shipped one) by the deploy protocol, on buildings it has never seen."""
+def evaluate(
+    model: Path | None,
+    data: Path | None,
+    seed: int,
+    runs: int,
+    days: int,
+    zones: int,
+    unseen_runs: int,
+    baselines: bool,
+    work: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Judge MODEL (without: the shipped one) on labelled telemetry DATA, a file or folder as `simulate` writes it.
+
+    Without DATA: by the deploy protocol, on buildings it has never seen.
+    """
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from graphghha.evaluation.protocols import DeployConfig, deploy
+    from graphghha.bench.evaluate import evaluate as run_evaluation
+    from graphghha.evaluation.protocols import DeployConfig, deploy_trial, file_trial
     from graphghha.models.shipped import shipped_model
+    from graphghha.training.baselines import RivalConfig
 
-    config = DeployConfig(seed=seed, runs=runs, days=days, zones=zones)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("days", total=None)
-        found = deploy(model or shipped_model("fcu"), config, on_day=lambda: progress.advance(task))
+    directory = model or shipped_model("fcu")
+    config = DeployConfig(seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs)
+    trial = file_trial(directory, data) if data else deploy_trial(directory, config)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("model", total=None if baselines else trial.total_days)
+        found = run_evaluation(
+            trial,
+            baselines=RivalConfig() if baselines else None,
+            work=work,
+            out=out,
+            say=lambda text: progress.update(task, description=text),
+            on_day=lambda: progress.advance(task),
+        )
     if as_json:
         click.echo(json.dumps(found))
         return
+    _print(found)
+    if out:
+        click.echo(f"wrote {out / 'report.md'}", err=True)
+
+
+def _print(found: dict[str, Any]) -> None:
     for name, value in found["card"].items():
-        click.echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
+        if value is not None:
+            click.echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
     for family, scores in found["families"].items():
-        if not scores["observable_events"]:
-            continue
-        click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
+        if scores["observable_events"]:
+            click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
+    for row in found["rows"][1:]:
+        click.echo(
+            f"{row['method']:<22} recall {row['event_recall_at_equal']:.2f} at the same "
+            f"{row['equal_false_alarms_per_day']:.2f} false alarms a day"
+        )

@@ -10,8 +10,10 @@ from graphghha.cli.config import config
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
+from graphghha.cli.export import export
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
+from graphghha.cli.score import score
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
@@ -37,5 +39,20 @@ def main() -> None:
 
 
 testbed.add_command(import_lbnl)
-for command in (alarms, bench, cases, config, demo, doctor, evaluate, graph, simulate, testbed, train, watch):
+for command in (
+    alarms,
+    bench,
+    cases,
+    config,
+    demo,
+    doctor,
+    evaluate,
+    export,
+    graph,
+    score,
+    simulate,
+    testbed,
+    train,
+    watch,
+):
     main.add_command(command)

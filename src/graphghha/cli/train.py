@@ -12,18 +12,28 @@ import click
 @click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
 @click.option("--seed", default=0, show_default=True, help="Same seed and threads, same bytes.")
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
-@click.option("--alert-budget", default="0.05/day", show_default=True, help="False alarms the thresholds may cost.")
+@click.option("--alert-budget", default="0.3/day", show_default=True, help="False alarms the thresholds may cost.")
 def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, threads: int, alert_budget: str) -> None:
     """Simulate, learn and write a model; a killed run goes on where it stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from graphghha.training.fit import Progress as FitProgress
     from graphghha.training.presets import parse_budget, train_model
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("loss {task.fields[loss]:.4f}"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}, F1 {task.fields[f1]:.3f}"),
+    )
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
-        task = progress.add_task("network", total=None, loss=float("nan"), visible=False)
+        task = progress.add_task("network", total=None, figures="", visible=False)
+
+        def on_step(p: FitProgress) -> None:
+            figures = f"loss {p.loss:.4f}, F1 {p.f1:.3f}"
+            progress.update(task, completed=p.step, total=p.steps, figures=figures, visible=True)
+
         train_model(
             preset,
             out,
@@ -33,6 +43,8 @@ def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, thre
             threads=threads,
             budget_per_day=parse_budget(alert_budget),
             say=lambda text: console.print(text),
-            on_step=lambda p: progress.update(task, completed=p.step, total=p.steps, loss=p.loss, visible=True),
+            on_step=lambda p: progress.update(
+                task, completed=p.step, total=p.steps, loss=p.loss, f1=p.f1, visible=True
+            ),
         )
     click.echo(str(out))

@@ -21,6 +21,7 @@ from graphghha.errors import CheckpointError, GraphError, NotFoundError
 from graphghha.graph import CpsGraph, Edge, Node, NodeKind
 
 if TYPE_CHECKING:
+    from graphghha.models import Model
     from graphghha.nn import ADU
 
 _KINDS = {kind: number for number, kind in enumerate(NodeKind)}
@@ -34,7 +35,9 @@ class DynamicEngine:
     Features are laid out in the order of `names`; removing a node puts the last one in its place.
     """
 
-    def __init__(self, model: "ADU | FrozenModel | Path | str", graph: CpsGraph, *, dtype: str = "fp32") -> None:
+    def __init__(
+        self, model: "ADU | FrozenModel | Model | Path | str", graph: CpsGraph, *, dtype: str = "fp32"
+    ) -> None:
         frozen = freeze(model)
         self._packed, self._rule = PackedModel(frozen, dtype), frozen.rule
         self._roles_known = {role: i for i, role in enumerate(frozen.role_names)}

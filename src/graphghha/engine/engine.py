@@ -90,12 +90,11 @@ class Engine:
         if not candidates:
             reasons = "; ".join(f"{name}: {note}" for name, note in self._notes.items())
             raise EngineError(f"no backend can run this model in {self.dtype}: {reasons}")
-        took_ms = (
-            {name: self._measure_ms(backend) for name, backend in candidates.items()} if len(candidates) > 1 else {}
-        )
+        took_ms = {name: self._measure_ms(backend) for name, backend in candidates.items()}
         self._notes |= {name: f"{ms:.3f} ms" for name, ms in took_ms.items()}
-        best = min(candidates, key=lambda name: took_ms.get(name, 0.0))
-        log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, self._notes or "alone")
+        best = min(took_ms, key=took_ms.__getitem__)
+        considered = "; ".join(f"{name} {note}" for name, note in self._notes.items())
+        log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, considered)
         return best, candidates[best]
 
     def _worth_trying(self, model: FrozenModel, wanted: str) -> list[str]:

@@ -20,7 +20,10 @@ from graphghha.errors import ConfigError, SchemaError
 from graphghha.graph import CpsGraph
 
 if TYPE_CHECKING:
+    from graphghha.models import Model
     from graphghha.nn import ADU
+
+MOST = 0.5  # share of moved nodes from which a full pass costs no more than following them
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class EventEngine:
 
     def __init__(
         self,
-        model: "ADU | FrozenModel | Path | str",
+        model: "ADU | FrozenModel | Model | Path | str",
         graph: CpsGraph,
         *,
         tolerance: float = 0.0,
@@ -89,6 +92,8 @@ class EventEngine:
             # written so that NaN counts as moved and is then refused
             changed = ~(np.abs(x - self._used) <= self.tolerance).all(axis=1) & self._measured
             changed = changed if mask is None else changed & mask
+            if changed.any() and (self.state_tolerance == 0 or changed.mean() > MOST):
+                return self._full(x, mask)
         if not changed.any():
             self.last = Effort(0, 0.0, self.last.drift if self.last else 0.0, False)
             return self._probs.copy()

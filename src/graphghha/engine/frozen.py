@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph
 from graphghha.models import Model, load_model
+from graphghha.models.directory import NETWORK_FILE
 from graphghha.models.manifest import MANIFEST
 from graphghha.vocabulary import BINARY_CLASSES, CLASSES
 
@@ -33,7 +34,8 @@ class FrozenModel:
     weights: Mapping[str, Floats] = field(repr=False)
     adu: "ADU | None" = field(default=None, repr=False)  # what the torch backend runs
     template: CpsGraph | None = field(default=None, repr=False)  # enough, with the rest, to rebuild the ADU
-    directory: Path | None = None  # where it was loaded from; a `model.onnx` in it serves the onnx backend
+    directory: Path | None = None  # of a bare ADU, which the torch backend loads
+    onnx_file: Path | None = None  # what the onnx backend runs
 
     def __post_init__(self) -> None:
         broken = [name for name, weight in self.weights.items() if not np.isfinite(weight).all()]
@@ -61,7 +63,8 @@ class FrozenModel:
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
             raise CheckpointError(f"{directory}: cannot be loaded: {type(exc).__name__}: {exc}") from exc
         fp32 = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
-        return cls(config, roles, fp32, directory=directory)
+        network = directory / NETWORK_FILE
+        return cls(config, roles, fp32, directory=directory, onnx_file=network if network.exists() else None)
 
     @property
     def rule(self) -> NeighborRule:
@@ -71,11 +74,6 @@ class FrozenModel:
     @property
     def classes(self) -> tuple[str, ...]:
         return CLASSES if self.config["head"] == "classes" else BINARY_CLASSES
-
-    @property
-    def onnx_file(self) -> Path | None:
-        path = self.directory / "model.onnx" if self.directory else None
-        return path if path and path.exists() else None
 
     @property
     def in_features(self) -> int:
@@ -127,7 +125,9 @@ def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
         model = load_model(directory)
     if isinstance(model, Model):
         roles = tuple(sorted(set(model.template.roles)))
-        return FrozenModel(model.adu_config, roles, model.weights, template=model.template)
+        return FrozenModel(
+            model.adu_config, roles, model.weights, template=model.template, onnx_file=model.network_file
+        )
     if not hasattr(model, "state_dict"):
         raise ConfigError(f"engine: expected an ADU, a model or a model directory, found {type(model).__name__}")
     return FrozenModel.of(model)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.engine import Engine
+from graphghha.engine.gates import Gates
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
 from graphghha.models.calibration import Calibration
-from graphghha.windows.features import Featurizer
+from graphghha.windows.features import Featurizer, Windows
 
 BATCH_WINDOWS = 64
 KNOWN_ANSWER_TOLERANCE = {"fp32": 1e-3, "fp16": 2e-2, "bf16": 5e-2}
@@ -27,6 +28,7 @@ class Scored:
 
     rows: NDArray[np.int64]  # [w] row numbers, counted from the first row pushed
     probs: NDArray[np.float32]  # [w s c]
+    windows: Windows | None = None  # what they were computed from
 
     @property
     def attack(self) -> NDArray[np.float32]:
@@ -43,6 +45,7 @@ class Scorer:
         self.engine = Engine(model, graph, **engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
         self.calibration = Calibration.from_dict(model.calibration)
+        self._gates = Gates(model, graph)
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -51,13 +54,21 @@ class Scorer:
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
         """Readings [r p] in SI, their freshness, and which rows to score."""
-        windows = self.featurizer.push(values, fresh, wanted)
+        return self.score(self.featurizer.push(values, fresh, wanted))
+
+    def score(self, windows: Windows) -> Scored:
+        """Score windows that its featurizer made: whoever needs the features too makes them once."""
         raw = [
             self.engine.score(windows.features[at : at + BATCH_WINDOWS], windows.known[at : at + BATCH_WINDOWS])
             for at in range(0, len(windows.rows), BATCH_WINDOWS)
         ]
         shape = (0, self.engine.num_nodes, len(self.engine.classes))
-        return Scored(windows.rows, self.calibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32)))
+        probs = self.calibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32))
+        return Scored(windows.rows, probs, windows)
+
+    def explain(self, scored: Scored, window: int, node: int) -> list[dict[str, Any]]:
+        """Gates and strongest edges of a node in one of the windows just scored."""
+        return self._gates.explain(scored.windows, window, node) if scored.windows else []
 
     def calibrate(self, probs: NDArray[np.float32]) -> NDArray[np.float32]:
         """A softmax's logarithm is its logits up to a constant, and calibration does not see constants."""

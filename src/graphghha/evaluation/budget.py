@@ -1,7 +1,8 @@
 """A threshold from an alert budget: "at most B false alarms a day", found with the alarm logic the monitor runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ CANDIDATES = _candidates()
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The alarm rule that keeps a budget on normal validation data, and how it was found."""
+    """The alarm rule that keeps a budget on validation data, and how it was found."""
 
     rule: AlarmRule
     budget_per_day: float
@@ -87,18 +88,21 @@ def threshold_for_budget(
     step_s: float,
     spans: Sequence[Span],
     candidates: Sequence[float] = CANDIDATES,
+    count_false: Callable[[AlarmRule], int] | None = None,
 ) -> Threshold:
     """The lowest candidate that keeps the budget and whose higher neighbours all keep it too.
 
-    Recordings are attack probabilities [t s] on normal validation data. Grouping makes the count not quite
-    monotone in the threshold, so the search walks down from the top and stops at the first breach.
+    Recordings are attack probabilities [t s] on validation data: normal ones, where every incident is false, or
+    any with `count_false` to tell how many are. Grouping makes the count not quite monotone in the threshold, so the
+    search walks down from the top and stops at the first breach.
     """
+    count_false = count_false or partial(count_incidents, recordings, near, group_rule=group_rule)
     if not budget_per_day > 0:
         raise ConfigError(f"alert budget {budget_per_day} per day must be positive")
     days = sum(len(probs) for probs in recordings) * step_s / DAY_S
     if days * budget_per_day < 1:
         raise DataError(
-            f"alert budget: {days:.2f} normal days cannot tell {budget_per_day} false alarms a day from none; "
+            f"alert budget: {days:.2f} days cannot tell {budget_per_day} false alarms a day from none; "
             f"give at least {1 / budget_per_day:.1f} days"
         )
     if not spans:
@@ -107,7 +111,7 @@ def threshold_for_budget(
     curve = []
     for raise_at in sorted(candidates, reverse=True):
         tried = rule_at(rule, raise_at)
-        count = count_incidents(recordings, near, tried, group_rule)
+        count = count_false(tried)
         curve.append((raise_at, count / days))
         if count > budget_per_day * days:
             break

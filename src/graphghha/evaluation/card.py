@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, AlarmState, GroupRule, advance, replay
-from graphghha.evaluation.events import EventScores, Judgement, credit_equivalents, event_scores, judge
+from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
+from graphghha.evaluation.events import EventScores, Judgement, event_scores, judge
 from graphghha.evaluation.metrics import average_precision, class_scores, confusion, counted, detection
 from graphghha.evaluation.recording import STEP_S, Recording
 from graphghha.evaluation.reliability import brier_skill, expected_calibration_error
@@ -29,6 +30,8 @@ class Card:
     f1: float
     f1_raw: float
     f1_ceiling: float
+    f1_std: float  # over recordings
+    seeds: int  # recordings
     macro_f1: float
     auc_pr: float
     ece: float
@@ -53,6 +56,31 @@ def alarm_states(attack: NDArray[np.floating[Any]], rule: AlarmRule) -> Bools:
     return active
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A recording under one alarm rule: what was in alarm, and what became of its attacks."""
+
+    recording: Recording
+    verdicts: NodeVerdicts  # set-aware
+    judgement: Judgement
+
+    @property
+    def attacked(self) -> Bools:
+        attacked: Bools = self.recording.truth > 0
+        return attacked
+
+    @property
+    def kept(self) -> Bools:
+        """[t s] node-minutes that count, the unobservable left out."""
+        recording = self.recording
+        return counted(self.attacked, recording.observable, recording.recovering)[1]
+
+    @property
+    def single(self) -> Bools:
+        """[t s] those of them whose probability stands for themselves."""
+        return self.kept & self.verdicts.own
+
+
 def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judgement:
     """The incidents of one recording against its attacks."""
     incidents = replay(recording.attack, recording.near, rule, group_rule)
@@ -66,36 +94,49 @@ def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judg
     )
 
 
+def examine(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Examined:
+    """Run the alarm logic over a recording once; every figure follows from it."""
+    said = NodeVerdicts.of(alarm_states(recording.attack, rule), recording.probs)
+    verdicts = as_sets(said, recording.truth, recording.attacks)
+    return Examined(recording, verdicts, judged(recording, rule, group_rule))
+
+
 def report_card(recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule) -> Card:
     """Pool recordings into one card."""
-    truth, alarmed, predicted = [], [], []
-    for recording in recordings:
-        attacked = recording.truth > 0
-        active = alarm_states(recording.attack, rule)
-        truth.append(attacked)
-        alarmed.append(credit_equivalents(active, attacked, recording.attacks))
-        # the class that is shown: of nodes in alarm, their likeliest attack
-        likeliest = 1 + recording.probs[..., 1:].argmax(axis=-1)
-        predicted.append(np.where(active, likeliest, 0))
-    is_attacked, in_alarm, shown = np.concatenate(truth), np.concatenate(alarmed), np.concatenate(predicted)
-    seen = np.concatenate([recording.observable for recording in recordings])
-    after = np.concatenate([recording.recovering for recording in recordings])
-    prob = np.concatenate([recording.attack for recording in recordings])
-    found = detection(is_attacked, in_alarm, seen, after)
-    _, kept = counted(is_attacked, seen, after)
-    classes = np.concatenate([recording.truth for recording in recordings])
-    counts = confusion(classes[kept], shown[kept], len(CLASSES))
+    return card_of([examine(recording, rule, group_rule) for recording in recordings])
+
+
+def card_of(examined: Sequence[Examined]) -> Card:
+    """Node-minutes and events of all recordings together; the spread is over recordings, each of a seed of its own."""
+    found = detection(*(np.concatenate(columns) for columns in zip(*map(_columns, examined), strict=True)))
+    single = [detection(*_columns(each)).scores.f1 for each in examined]
+    attacked, prob = probabilities(examined)
+    counts = sum(confusion(e.recording.truth[e.kept], e.verdicts.shown[e.kept], len(CLASSES)) for e in examined)
+    assert isinstance(counts, np.ndarray), "at least one recording"
     return Card(
         p=found.scores.p,
         r=found.scores.r,
         f1=found.scores.f1,
         f1_raw=found.raw.f1,
         f1_ceiling=found.f1_ceiling,
+        f1_std=float(np.std(single, ddof=1)) if len(single) > 1 else float("nan"),
+        seeds=len(single),
         macro_f1=class_scores(counts, zero_division=float("nan")).macro([1, 2, 3]).f1,
-        auc_pr=average_precision(is_attacked[kept], prob[kept]),
-        ece=expected_calibration_error(is_attacked[kept], prob[kept]),
-        brier_skill=brier_skill(is_attacked[kept], prob[kept]),
+        auc_pr=average_precision(attacked, prob),
+        ece=expected_calibration_error(attacked, prob),
+        brier_skill=brier_skill(attacked, prob),
         prevalence=found.prevalence,
-        events=event_scores([judged(recording, rule, group_rule) for recording in recordings]),
+        events=event_scores([each.judgement for each in examined]),
         confusion=counts,
     )
+
+
+def probabilities(examined: Sequence[Examined]) -> tuple[Bools, NDArray[Any]]:
+    """Truth and P(attack) of all node-minutes that count."""
+    attacked = np.concatenate([each.attacked[each.single] for each in examined])
+    return attacked, np.concatenate([each.verdicts.attack[each.single] for each in examined])
+
+
+def _columns(examined: Examined) -> tuple[Bools, Bools, Bools, Bools]:
+    recording = examined.recording
+    return examined.attacked, examined.verdicts.alarmed, recording.observable, recording.recovering

@@ -173,18 +173,6 @@ def event_scores_by(judgements: Sequence[Judgement], what: Literal["case", "fami
     }
 
 
-def credit_equivalents(alarmed: Bools, truth: Bools, attacks: Sequence[AttackEvent]) -> Bools:
-    """Node alarms [t s] with hits on an equivalent node moved to the target: the set-aware form for node scores."""
-    credited = alarmed.copy()
-    for attack in attacks:
-        steps = slice(attack.start, attack.stop)
-        for node in attack.equivalent:
-            moved = alarmed[steps, node] & ~truth[steps, node]
-            credited[steps, node] &= ~moved
-            credited[steps, attack.targets[0]] |= moved
-    return credited
-
-
 def _share(values: Iterable[float]) -> float:
     numbers = [float(value) for value in values]
     return sum(numbers) / len(numbers) if numbers else float("nan")

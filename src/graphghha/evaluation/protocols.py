@@ -1,6 +1,9 @@
-"""The deploy protocol: buildings nobody has seen, attacks with onset and end, every minute judged."""
+"""What a model is judged on: unseen buildings of the deploy protocol, or somebody's own labelled telemetry.
 
-from collections.abc import Callable
+Deploy: buildings nobody has seen, attacks with onset and end, every minute judged. A leak fails the run.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,77 +11,166 @@ from typing import Any
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine.scorer import Scorer
-from graphghha.errors import ConfigError
-from graphghha.evaluation.card import judged, report_card
-from graphghha.evaluation.events import event_scores_by
+from graphghha.errors import CheckpointError, ConfigError
+from graphghha.evaluation.baselines.panel import BaselinePanel
+from graphghha.evaluation.files import footage, telemetry_files
+from graphghha.evaluation.findings import findings
+from graphghha.evaluation.latency import live_latency
 from graphghha.evaluation.plain import without_nan
-from graphghha.evaluation.recording import Recording, record
+from graphghha.evaluation.recording import Footage, Panel, Recording, record_panel, simulated
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
 from graphghha.models import Model, load_model
-from graphghha.plants import load_plant
+from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.leaks import check_held_out, check_seen
-from graphghha.windows.provenance import Span
+from graphghha.windows.provenance import Fingerprint, Span
 
 ROWS_PER_DAY = 1440
 FIRST_DAY = datetime(2018, 1, 1)
 SEED_BASE = 900_000_000  # far from every seed that training or validation may use
+UNSEEN = 500  # numbers of the runs that hold whole cases nobody trained on
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployConfig:
-    """`days` are judged days; the warm-up comes on top. Cases: those seen in training, plus unseen severities."""
+    """`days` are judged days; the warm-up comes on top. Cases: those seen in training, plus unseen severities.
+
+    Whole cases that training never saw happen in `unseen_runs` buildings of their own and are reported apart.
+    """
 
     seed: int = 0
     runs: int = 4
     days: int = 14
     zones: int = 12
+    unseen_runs: int = 1
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
 
     def __post_init__(self) -> None:
-        if min(self.runs, self.days, self.zones) < 1 or self.seed < 0:
-            raise ConfigError("deploy: runs, days and zones must be at least 1, the seed not negative")
+        if min(self.runs, self.days, self.zones) < 1 or min(self.seed, self.unseen_runs) < 0:
+            raise ConfigError("deploy: runs, days and zones must be at least 1, the seed and unseen runs not negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one model is judged on; the unseen runs may be none."""
+
+    model: Model
+    plant: Plant
+    protocol: str
+    config: dict[str, Any]
+    footage: tuple[Footage, ...]
+    unseen: tuple[Footage, ...]
+
+    @property
+    def method(self) -> str:
+        return str(self.model.adu_config["layer"])
+
+    @property
+    def rules(self) -> tuple[AlarmRule, GroupRule]:
+        """The thresholds the model was shipped with."""
+        return AlarmRule(**self.model.thresholds["rule"]), GroupRule(**self.model.thresholds["group"])
+
+    @property
+    def held_out(self) -> dict[str, Sequence[str]]:
+        return {kind: self.model.provenance.get(f"unseen_{kind}", ()) for kind in ("severities", "cases")}
+
+    @property
+    def total_days(self) -> int:
+        return sum(each.run.days for each in (*self.footage, *self.unseen))
+
+
+def deploy_trial(directory: Path, config: DeployConfig) -> Trial:
+    """Unseen buildings; fails when they are not unseen."""
+    return deploy_trial_of(load_model(directory), config)
+
+
+def deploy_trial_of(model: Model, config: DeployConfig) -> Trial:
+    plant = load_plant(model.plant)
+    if "cases_seen" not in model.provenance:
+        raise CheckpointError("the model's provenance does not say which cases it was trained on")
+    cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
+    seen = tuple(_deploy_run(config, plant, cases, n, config.runs, n) for n in range(config.runs))
+    strange = model.provenance["unseen_cases"]
+    runs = range(config.unseen_runs if strange else 0)
+    unseen = tuple(_deploy_run(config, plant, strange, n, config.unseen_runs, UNSEEN + n) for n in runs)
+    for each in (*seen, *unseen):
+        refuse_leaks(model, each.run)
+    return Trial(model, plant, "deploy", asdict(config), seen, unseen)
+
+
+def file_trial(directory: Path, data: Path) -> Trial:
+    """Labelled telemetry files; fails when their seed, zones and start are those of a run the model has seen."""
+    model = load_model(directory)
+    plant = load_plant(model.plant)
+    files = telemetry_files(data)
+    films = tuple(footage(path, plant) for path in files)
+    for each in films:
+        refuse_leaks(model, each.run)
+    if len({each.run.zones for each in films}) > 1:
+        raise ConfigError(f"{data}: files of buildings of different sizes; judge them one at a time")
+    return Trial(model, plant, "files", {"files": [str(path) for path in files]}, films, ())
+
+
+def _deploy_run(config: DeployConfig, plant: Plant, cases: Sequence[str], n: int, runs: int, number: int) -> Footage:
+    plain = Run(
+        seed=SEED_BASE + 1000 * config.seed + number,
+        start=FIRST_DAY + timedelta(days=(20 + n * 365 // runs) % 365),
+        days=config.days - (-HISTORY_ROWS // ROWS_PER_DAY),
+        zones=config.zones,
+    )
+    return simulated(plant, attacked_run(plain, cases, config.schedule))
+
+
+def scorer_of(trial: Trial, film: Footage, **engine: Any) -> Scorer:
+    """The model on the building of one run."""
+    return Scorer(trial.model, trial.plant.template.replicate(film.run.zones), **engine)
+
+
+def watch_trial(
+    trial: Trial, films: Sequence[Footage], *, on_day: Callable[[], None] = lambda: None, **engine: Any
+) -> list[Recording]:
+    """The model alone on some runs."""
+    recordings = []
+    for film in films:
+        scorer = scorer_of(trial, film, **engine)
+        panel: Panel = BaselinePanel(scorer.featurizer, {}, film.run.zones, {trial.method: scorer})
+        recordings.append(record_panel(trial.plant, film, panel, on_day=on_day)[trial.method])
+    return recordings
+
+
+def judge_trial(trial: Trial, recordings: Sequence[Recording], unseen: Sequence[Recording]) -> dict[str, Any]:
+    """The findings about the model; runs of unseen cases stand apart."""
+    rule, group = trial.rules
+    words: dict[str, Any] = {"method": trial.method, "protocol": trial.protocol}
+    found = {"config": trial.config} | findings(recordings, rule, group, **words, held_out=trial.held_out)
+    if unseen:
+        apart = findings(unseen, rule, group, **words, held_out={}, with_budget=False)
+        found["unseen_cases"] = {key: apart[key] for key in ("card", "families", "cases", "confusion")}
+    first = trial.footage[0]
+    values = next(iter(first.days())).values
+    found["latency"] = live_latency(scorer_of(trial, first), values.reshape(len(values), -1))
+    return found
 
 
 def deploy(
     directory: Path, config: DeployConfig, *, on_day: Callable[[], None] = lambda: None, **engine: Any
 ) -> dict[str, Any]:
-    """The card of a model on unseen buildings, with its families beside it; fails when the data is not unseen."""
-    model = load_model(directory)
-    plant = load_plant(model.plant)
-    warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
-    cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
-    recordings: list[Recording] = []
-    for number in range(config.runs):
-        start = FIRST_DAY + timedelta(days=(20 + number * 365 // config.runs) % 365)
-        plain = Run(
-            seed=SEED_BASE + 1000 * config.seed + number,
-            start=start,
-            days=config.days + warm_days,
-            zones=config.zones,
-        )
-        _refuse_leaks(model, plain)
-        run = attacked_run(plain, cases, config.schedule)
-        graph = plant.template.replicate(config.zones)
-        recordings.append(record(plant, run, Scorer(model, graph, **engine), on_day=on_day))
-    rule, group = AlarmRule(**model.thresholds["rule"]), GroupRule(**model.thresholds["group"])
-    card = report_card(recordings, rule, group)
-    judgements = [judged(recording, rule, group) for recording in recordings]
-    families = {name: asdict(scores) for name, scores in event_scores_by(judgements, "family").items()}
-    found = {
-        "protocol": "deploy",
-        "config": asdict(config),
-        "raise_at": rule.raise_at,
-        "card": card.row(),
-        "confusion": card.confusion.tolist(),
-        "families": families,
-    }
-    answer: dict[str, Any] = without_nan(found)
+    """The findings about a model on unseen buildings, ready for JSON."""
+    trial = deploy_trial(directory, config)
+    seen, unseen = (watch_trial(trial, films, on_day=on_day, **engine) for films in (trial.footage, trial.unseen))
+    answer: dict[str, Any] = without_nan(judge_trial(trial, seen, unseen))
     return answer
 
 
-def _refuse_leaks(model: Model, run: Run) -> None:
+def refuse_leaks(model: Model, run: Run) -> None:
+    """Fail when anything of the model was fitted on this run, or a held-out case was trained on."""
     test = [Span(run.source, 0, run.days * ROWS_PER_DAY)]
-    check_seen("scaler", model.scaler.seen, test)
-    check_held_out("severities", model.provenance["unseen_severities"], model.provenance["cases_seen"])
-    check_held_out("cases", model.provenance["unseen_cases"], model.provenance["cases_seen"])
+    fitted = {"scaler": model.scaler.seen}
+    for what, stored in (("calibration", model.calibration), ("threshold", model.thresholds)):
+        if "seen" in stored:
+            fitted[what] = Fingerprint.from_dict(stored["seen"])
+    for what, seen in fitted.items():
+        check_seen(what, seen, test)
+    seen_cases = model.provenance.get("cases_seen", ())
+    for kind in ("severities", "cases"):
+        check_held_out(kind, model.provenance.get(f"unseen_{kind}", ()), seen_cases)

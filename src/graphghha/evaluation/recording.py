@@ -1,9 +1,9 @@
-"""A run of the testbed, scored minute by minute, with its ground truth beside it: what every figure is computed from.
+"""A run, scored minute by minute, with its ground truth beside it: what every figure is computed from.
 
 t minutes, s nodes of the building, c classes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import NONE, Proximity
+from graphghha.errors import DataError
 from graphghha.evaluation.events import AttackEvent
 from graphghha.evaluation.scenario import Run
 from graphghha.graph import CpsGraph
-from graphghha.plants import Plant, load_testbed
+from graphghha.plants import LabelledDay, Plant
 from graphghha.windows.features import HISTORY_ROWS
 
 Bools = NDArray[np.bool_]
+Probs = NDArray[np.floating[Any]]
 STEP_S = 60.0
 
 
@@ -28,13 +30,29 @@ class Detector(Protocol):
         """Readings [r p]; returns an object whose `probs` is [w s c]."""
 
 
+class Panel(Protocol):
+    """Several detectors that look at the same rows, each with its own opinion."""
+
+    def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Mapping[str, Probs]:
+        """Readings [r p]; returns probabilities [w s c] by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """A labelled run that can be watched: simulated, or read from files."""
+
+    run: Run
+    days: Callable[[], Iterator[LabelledDay]]
+    identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """Scores from the end of the warm-up on; steps count from there."""
 
     run: Run
     near: Proximity
-    probs: NDArray[np.float32]  # [t s c]
+    probs: Probs  # [t s c]
     truth: NDArray[np.uint8]  # [t s] class
     observable: Bools  # [t s]
     recovering: Bools  # [t s]
@@ -51,56 +69,100 @@ class Recording:
         return len(self.truth)
 
 
+def simulated(plant: Plant, run: Run) -> Footage:
+    """A run of the plant's testbed."""
+    return Footage(run, lambda: run.simulate(plant), f"{plant.name} {run!r}")
+
+
 def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], None] = lambda: None) -> Recording:
     """Simulate a run, score every minute after the warm-up, keep scores and truth."""
+    return record_footage(plant, simulated(plant, run), detector, on_day=on_day)
+
+
+def record_footage(
+    plant: Plant, footage: Footage, detector: Detector, *, on_day: Callable[[], None] = lambda: None
+) -> Recording:
+    return record_panel(plant, footage, _Alone(detector), on_day=on_day)[_Alone.NAME]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """One detector as a panel."""
+
+    NAME = "detector"
+    detector: Detector
+
+    def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Mapping[str, Probs]:
+        return {self.NAME: self.detector.push(values, fresh, wanted).probs}
+
+
+def record_panel(
+    plant: Plant,
+    footage: Footage,
+    panel: Panel,
+    *,
+    keep: Callable[[str, Probs], Probs] = lambda name, probs: probs,
+    on_day: Callable[[], None] = lambda: None,
+) -> dict[str, Recording]:
+    """Watch a run once with a whole panel: one recording per detector, all with the same truth.
+
+    `keep` may put the probabilities of a detector elsewhere, on disk say: a panel's do not all fit in memory.
+    """
+    run = footage.run
     graph = plant.template.replicate(run.zones)
     nodes = graph.num_nodes
-    probs, truth, observable, recovering, events = [], [], [], [], []
-    days = load_testbed(plant.name).run(zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases)
+    probs: dict[str, list[Probs]] = {}
+    truth, observable, recovering, events = [], [], [], []
     done = 0
-    for day in days:
+    for day in footage.days():
         count = len(day.times)
         wanted = np.arange(done, done + count) >= HISTORY_ROWS
         values = day.values.reshape(count, -1)
-        probs.append(detector.push(values, np.ones(values.shape, np.bool_), wanted).probs)
+        for name, scores in panel.push(values, np.isfinite(values), wanted).items():
+            probs.setdefault(name, []).append(scores)
         truth.append(day.attack_class.reshape(count, nodes)[wanted])
         observable.append(day.observable.reshape(count, nodes)[wanted])
         recovering.append(np.repeat(day.recovering, plant.template.num_nodes, axis=1)[wanted])
         events.append(day.event.reshape(count, nodes)[wanted])
         done += count
         on_day()
+    if done <= HISTORY_ROWS:
+        raise DataError(
+            f"{run.source}: {done} minutes; the first {HISTORY_ROWS} fill the windows and are not judged, so give more"
+        )
     seen = np.concatenate(observable)
-    return Recording(
-        run,
-        Proximity(graph),
-        np.concatenate(probs),
-        np.concatenate(truth),
-        seen,
-        np.concatenate(recovering),
-        attacks_in(plant, graph, run, np.concatenate(events), seen),
-    )
+    near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)
+    attacks = attacks_in(plant, graph, run, np.concatenate(events), seen)
+    return {
+        name: Recording(run, near, keep(name, np.concatenate(parts)), classes, seen, after, attacks)
+        for name, parts in probs.items()
+    }
 
 
 def attacks_in(
     plant: Plant, graph: CpsGraph, run: Run, events: NDArray[np.int16], observable: Bools
 ) -> tuple[AttackEvent, ...]:
-    """The attacks of a run as events on the steps of a recording; those it does not show are left out."""
-    zones = tuple(dict.fromkeys(graph.zones))
+    """The attacks of a run as events on the steps of a recording; those it does not show are left out.
+
+    The nodes are those that are labelled: a case that chooses its targets anew each time has none in the catalogue.
+    """
     found = []
     for number, spec in enumerate(run.cases):
-        name, _, zone = spec.split(",")[0].rpartition("@")
-        case, prefix = plant.cases[name], zones[int(zone) - 1]
+        name = spec.split(",")[0].rpartition("@")[0]
         cells = events == number
         steps = np.flatnonzero(cells.any(axis=1))
         if not len(steps):
             continue
         visible = np.flatnonzero((cells & observable).any(axis=1))
+        targets = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
+        case = plant.cases.get(name)
+        zone, alike = graph.zones[targets[0]], case.equivalent if case else ()
         found.append(
             AttackEvent(
                 case=name,
-                family=case.family,
-                targets=tuple(graph.index(f"{prefix}/{node}") for node in case.targets),
-                equivalent=tuple(graph.index(f"{prefix}/{node}") for node in case.equivalent),
+                family=case.family if case else name.lower(),
+                targets=targets,
+                equivalent=tuple(graph.index(f"{zone}/{node}" if zone else node) for node in alike),
                 start=int(steps[0]),
                 stop=int(steps[-1]) + 1,
                 observable_from=int(visible[0]) if len(visible) else NONE,

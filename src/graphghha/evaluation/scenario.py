@@ -1,12 +1,12 @@
 """Random schedules of attacks, and which cases training never sees."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from graphghha.plants import Plant
+from graphghha.plants import LabelledDay, Plant, load_testbed
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.split import held_out_severities
 
@@ -20,11 +20,23 @@ class Run:
     days: int
     zones: int
     cases: tuple[str, ...] = ()
+    nominal: bool = False  # all zones the reference unit
 
     @property
     def source(self) -> str:
         """What decides the bytes of this run, for the leak check."""
         return f"seed {self.seed}, {self.zones} zones, from {self.start:%Y-%m-%d}"
+
+    def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
+        """Day by day, with the truth."""
+        return load_testbed(plant.name).run(
+            zones=self.zones,
+            days=self.days,
+            start=self.start,
+            seed=self.seed,
+            cases=self.cases,
+            nominal=self.nominal,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +68,7 @@ def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
             case = cases[int(rng.integers(len(cases)))]
             specs.append(f"{case}@{zone + 1},start={at:%Y-%m-%dT%H:%M},for={minutes}m")
             at += timedelta(minutes=minutes)
-    return Run(seed=run.seed, start=run.start, days=run.days, zones=run.zones, cases=tuple(specs))
+    return replace(run, cases=tuple(specs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@
 | template.json, scaler.json, features.json | graph of one zone; units of the readings; units of the features |
 | calibration.json, thresholds.json | from raw to calibrated probability; alarm and incident rules |
 | README.md | the model card with its report card |
+| model.onnx | the network for onnxruntime, if `graphghha export --for-engine` has put it there |
 | manifest.json | SHA-256 of every file |
 """
 
@@ -32,6 +33,7 @@ from graphghha.windows.features import FEATURE_NAMES, FeatureNorm
 from graphghha.windows.scale import Scaler
 
 Arrays = Mapping[str, NDArray[Any]]
+NETWORK_FILE = "model.onnx"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +52,7 @@ class Model:
     known_answer: Arrays  # features [s f], probabilities [s c]
     provenance: Mapping[str, Any]
     card: str = ""
+    network_file: Path | None = None  # ONNX form of the network, for engines without torch and compiler
 
     def __post_init__(self) -> None:
         signals, features = len(signal_nodes(self.template)), len(FEATURE_NAMES)
@@ -129,6 +132,7 @@ def load_model(directory: Path) -> Model:
             known_answer=load_file(directory / "known_answer.safetensors"),
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),
+            network_file=network if (network := directory / NETWORK_FILE).exists() else None,
         )
     except (GraphGHHAError, OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc

@@ -25,6 +25,7 @@ def new_body(
     root, graph = incident.root, detector.graph
     advice = detector.plant.advise(graph.roles[root])
     evidence = [item for witness in detector.witnesses for item in witness.testify(root, values, fresh)]
+    evidence += step.explain(root)
     body = {
         "id": incident_id(site, incident, step.time_ms),
         "site": site,

@@ -1,8 +1,9 @@
 """The deterministic core: rows -> scores -> alarms -> incidents. No clock, no I/O: the same rows, the same steps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,14 @@ class Scorer(Protocol):
         """Readings [r p] in SI; returns an object whose `probs` is [w s c], NaN where a node is unknown."""
 
 
+@runtime_checkable
+class Explainer(Protocol):
+    """What a scorer may offer besides: evidence from inside its model."""
+
+    def explain(self, scored: Any, window: int, node: int) -> list[dict[str, Any]]:
+        """About a node in one of the windows that `push` has just scored; items as in an incident's evidence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What one row brought."""
@@ -38,6 +47,7 @@ class Step:
     scores: NDArray[np.float32]  # [s c]
     events: AlarmEvents
     changes: tuple[Change, ...]
+    explain: Callable[[int], list[dict[str, Any]]]  # evidence from inside the model
 
     def probability(self, node: int) -> float:
         """P(attack)."""
@@ -81,12 +91,17 @@ class Pipeline:
         if judged is not None:
             heard &= judged
         probs = np.full((len(values), self.graph.num_nodes, len(CLASSES)), np.nan, np.float32)
-        probs[heard] = self.scorer.push(values, fresh, heard).probs
-        for time_ms, scores in zip(times_ms.tolist(), probs, strict=True):
+        scored = self.scorer.push(values, fresh, heard)
+        probs[heard] = scored.probs
+        windows = np.cumsum(heard) - 1
+        for at, (time_ms, scores) in enumerate(zip(times_ms.tolist(), probs, strict=True)):
             attack = 1.0 - scores[:, 0].astype(np.float64)
             self.alarms, events = advance(self.alarms, attack, self._rule)
             self._groups, changes = group(self._groups, self.alarms, events, attack, self._near, self._group_rule)
-            yield Step(time_ms, scores, events, changes)
+            yield Step(time_ms, scores, events, changes, partial(self._explain, scored, int(windows[at])))
+
+    def _explain(self, scored: Any, window: int, node: int) -> list[dict[str, Any]]:
+        return self.scorer.explain(scored, window, node) if isinstance(self.scorer, Explainer) else []
 
     def to_state(self) -> dict[str, Any]:
         """Alarms and groups; the scorer's windows are rebuilt from rows instead."""

@@ -18,6 +18,7 @@ from graphghha.nn.block import AttentionBlock
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.nn.explain import AttendedEdge, Explanation, relation
 from graphghha.nn.inputs import GraphTensors, graph_tensors
+from graphghha.nn.ops import may_look
 from graphghha.nn.registry import layer_type, make_layer
 from graphghha.vocabulary import BINARY_CLASSES, CLASSES, UNKNOWN
 
@@ -151,7 +152,7 @@ class ADU(nn.Module):
         """Class probabilities, fp32. Where `mask` is False the node is absent and its row is NaN: unknown."""
         probs = self.logits(x, graph, mask).softmax(dim=-1)
         known = probs if mask is None else torch.where(mask[..., None], probs, 0.0)
-        if not torch.compiler.is_compiling() and not known.isfinite().all():
+        if may_look(known) and not known.isfinite().all():
             raise EngineError("scores are not finite: the weights or features lie far outside what the model can take")
         return probs if mask is None else torch.where(mask[..., None], probs, torch.nan)
 
@@ -177,7 +178,7 @@ class ADU(nn.Module):
         node_mask = None if mask is None else mask.expand(x.shape[:-1])
         read = tensors.measured if node_mask is None else tensors.measured & node_mask
         x = torch.where(read[..., None], x, 0.0)
-        if not torch.compiler.is_compiling() and not x.isfinite().all():
+        if may_look(x) and not x.isfinite().all():
             wrong = (~x.isfinite()).any(dim=-1).reshape(-1, tensors.num_nodes).any(dim=0)
             raise DataError(
                 f"features of node {int(wrong.int().argmax())} hold NaN or Inf; mask nodes that have no fresh data"

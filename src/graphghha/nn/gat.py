@@ -31,6 +31,18 @@ class GraphAttention(AttentionBlock):
         WH = split_heads(self.W_GAL(H), self.heads)
         return WH, (WH * self.a_i).sum(dim=-1), (WH * self.a_j).sum(dim=-1)
 
+    def attend_in_blocks(
+        self, H: Float[Tensor, "*b s k"], block: Bool[Tensor, "n n"], node_mask: Bool[Tensor, "*b s"] | None
+    ) -> Attended:
+        """On copies of one zone of n nodes: the same weights, laid out over the zone's own nodes."""
+        n = len(block)
+        WH, e_i, e_j = (X.reshape(*H.shape[:-2], -1, n, *X.shape[len(H.shape) - 1 :]) for X in self.terms(H))
+        e = F.leaky_relu(e_i.mT[..., :, None] + e_j.mT[..., None, :], NEGATIVE_SLOPE)  # [*b z p n n]
+        seen = block if node_mask is None else block & node_mask.reshape(*node_mask.shape[:-1], -1, 1, 1, n)
+        alpha = masked_softmax(e, seen)
+        mixed = (alpha @ WH.transpose(-3, -2)).transpose(-3, -2)  # [*b z n p w]
+        return Attended(F.elu(mixed.flatten(-2).flatten(-3, -2)), alpha.transpose(-3, -2).flatten(-4, -3))
+
 
 class VanillaGAT(GraphAttention):
     """Dense and masked, as the paper measured it: every pair is scored, then the non-edges are dropped."""
@@ -43,6 +55,8 @@ class VanillaGAT(GraphAttention):
     def attend(
         self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
     ) -> Attended:
+        if self.training and neighbors.block is not None:
+            return self.attend_in_blocks(H, neighbors.block, node_mask)
         WH, e_i, e_j = self.terms(H)
         # heads before nodes: softmax and product then run over contiguous rows
         e = F.leaky_relu(e_i.mT[..., :, None] + e_j.mT[..., None, :], NEGATIVE_SLOPE)  # [*b p s s]  Eq. (1)
@@ -58,6 +72,8 @@ class SparsifiedGAT(GraphAttention):
     def attend(
         self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
     ) -> Attended:
+        if self.training and neighbors.block is not None:
+            return self.attend_in_blocks(H, neighbors.block, node_mask)
         WH, e_i, e_j = self.terms(H)
         near = neighbors.gather(e_j[..., None])[..., 0]  # [*b s d p]
         e = F.leaky_relu(e_i[..., None, :] + near, NEGATIVE_SLOPE).mT  # [*b s p d]

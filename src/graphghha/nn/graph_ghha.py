@@ -4,7 +4,7 @@ b windows in a batch, s nodes, k width = k1 global + k2 local, p heads, w = k1/p
 """
 
 import math
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float
@@ -23,19 +23,29 @@ from graphghha.nn.ops import (
 )
 from graphghha.nn.padded import Neighbors
 
+Gate = Literal["learned", "open", "global", "local"]
+_FIXED_GATES = {"open": (1.0, 1.0), "global": (1.0, 0.0), "local": (0.0, 1.0)}
+
 
 class GatedHybridBlock(AttentionBlock):
-    """Global linear branch, some local softmax branch, and a node-wise gate between them."""
+    """Global linear branch, some local softmax branch, and a node-wise gate between them.
 
-    def __init__(self, width: int, heads: int = 1, *, global_norm: GlobalNorm = "rms", **block: Any) -> None:
+    `gate` is for ablations: `open` leaves both branches as they are, `global` and `local` shut the other one.
+    """
+
+    def __init__(
+        self, width: int, heads: int = 1, *, global_norm: GlobalNorm = "rms", gate: Gate = "learned", **block: Any
+    ) -> None:
         check_global_norm(global_norm)
+        if gate not in get_args(Gate):
+            raise ConfigError(f"unknown gate {gate!r}; use {' | '.join(get_args(Gate))}")
         if heads >= 1 and width % (2 * heads):
             raise ConfigError(
                 f"{type(self).__name__}: width {width} must be a multiple of 2 x heads = {2 * heads}: "
                 "every head has a global and a local half"
             )
         super().__init__(width, heads, **block)
-        self.global_norm = global_norm
+        self.global_norm, self.gate = global_norm, gate
 
     def build(self) -> None:
         self.W_QKV = nn.Linear(self.width, 3 * self.width, bias=False)  # rows Q, K, V, each [global | local]
@@ -54,6 +64,8 @@ class GatedHybridBlock(AttentionBlock):
     ) -> Attended:
         """Gate the branches and lay them side by side (Alg. 1 l. 18-19)."""
         gates = wide(self.W_C(H)).sigmoid().to(H.dtype)  # [*b s 2]
+        if self.gate != "learned":
+            gates = torch.zeros_like(gates) + gates.new_tensor(_FIXED_GATES[self.gate])
         C1, C2 = gates.split(1, dim=-1)
         H_cat = torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1)  # [*b s k]
         return Attended(H_cat, alpha, gates)
@@ -73,6 +85,8 @@ class GraphGHHA(GatedHybridBlock):
     ) -> Attended:
         (Q1, K1, V1), (Q2, K2, V2) = self.branches(H)
         H1 = global_mix(Q1, K1, V1, self.global_norm, node_mask)  # [*b s p w]  l. 5
+        if self.training and neighbors.block is not None:
+            return self.fuse(H, H1, *attend_in_blocks(Q2, K2, V2, neighbors.block, node_mask))
 
         # products and sums by hand: a batched product of rows this short spends its time on overhead
         S2 = (wide(Q2)[..., None, :, :] * neighbors.gather(K2)).sum(dim=-1) / math.sqrt(
@@ -81,3 +95,23 @@ class GraphGHHA(GatedHybridBlock):
         A2 = masked_softmax(S2.mT, neighbors.visible(node_mask)[..., None, :]).to(H.dtype)  # [*b s p d]  l. 15
         H2 = (A2.mT[..., None] * neighbors.gather(V2)).sum(dim=-3)  # [*b s p w]  l. 16
         return self.fuse(H, H1, H2, A2)
+
+
+def attend_in_blocks(
+    Q2: Float[Tensor, "*b s p w"],
+    K2: Float[Tensor, "*b s p w"],
+    V2: Float[Tensor, "*b s p w"],
+    block: Bool[Tensor, "n n"],
+    node_mask: Bool[Tensor, "*b s"] | None,
+) -> tuple[Float[Tensor, "*b s p w"], Float[Tensor, "*b s p n"]]:
+    """The local branch on copies of one zone of n nodes: the same weights, laid out over the zone's own nodes."""
+    n = len(block)
+
+    def by_zone(X: Tensor) -> Tensor:
+        return X.reshape(*X.shape[:-3], -1, n, *X.shape[-2:]).transpose(-3, -2)  # [*b z p n w]
+
+    S2 = by_zone(Q2) @ by_zone(K2).mT / math.sqrt(Q2.shape[-1])  # [*b z p n n]
+    seen = block if node_mask is None else block & node_mask.reshape(*node_mask.shape[:-1], -1, 1, 1, n)
+    A2 = masked_softmax(S2, seen).to(V2.dtype)
+    H2 = (A2 @ by_zone(V2)).transpose(-3, -2).flatten(-4, -3)
+    return H2, A2.transpose(-3, -2).flatten(-4, -3)

@@ -47,7 +47,13 @@ def graph_tensors(graph: CpsGraph, roles: tuple[str, ...], rule: NeighborRule, d
     kinds = np.eye(len(NodeKind), dtype=np.float32)[graph.kinds] * measured[:, None]
     with torch.inference_mode(False):  # they are kept, and training may come after scoring
         return GraphTensors(
-            Neighbors.of(neighborhood(graph, rule), device),
+            Neighbors.of(neighborhood(graph, rule), device, zone_nodes=_zone_nodes(graph)),
             torch.as_tensor(kinds, device=device),
             torch.tensor([row[role] for role in graph.roles], device=device),
         )
+
+
+def _zone_nodes(graph: CpsGraph) -> int | None:
+    """Nodes of each zone, when all have as many."""
+    _, counts = np.unique([zone or "" for zone in graph.zones], return_counts=True)
+    return int(counts[0]) if len(set(counts.tolist())) == 1 else None

@@ -4,8 +4,11 @@ b windows in a batch, s nodes, f features per node, d padded neighbours, c class
 """
 
 import copy
+import logging
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -57,16 +60,33 @@ def export_onnx(adu: ADU, path: Path) -> None:
     )
     b, nodes, width = torch.export.Dim("b"), torch.export.Dim("s"), torch.export.Dim("d")
     shapes = ({0: b, 1: nodes}, {0: b, 1: nodes}, {0: nodes, 1: width}, {0: nodes, 1: width}, {0: nodes}, {0: nodes})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter's own deprecations say nothing about this model
-        program = torch.onnx.export(
-            _Flat(adu),
-            inputs,
-            input_names=list(INPUTS),
-            output_names=["probs"],
-            dynamic_shapes=shapes,
-            dynamo=True,
-            verbose=False,
-        )
+    as_program(_Flat(adu), inputs, INPUTS, ("probs",), shapes).save(str(path))
+
+
+def as_program(
+    module: nn.Module,
+    inputs: tuple[Tensor, ...],
+    input_names: Sequence[str],
+    output_names: Sequence[str],
+    dynamic_shapes: tuple[dict[int, Any], ...],
+) -> torch.onnx.ONNXProgram:
+    """Any module as ONNX, quietly: what the exporter says of itself and of other packages is no news about a model."""
+    chatter = logging.getLogger("torch.onnx")
+    level = chatter.level
+    chatter.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                module,
+                inputs,
+                input_names=list(input_names),
+                output_names=list(output_names),
+                dynamic_shapes=dynamic_shapes,
+                dynamo=True,
+                verbose=False,
+            )
+    finally:
+        chatter.setLevel(level)
     assert program is not None
-    program.save(str(path))
+    return program

@@ -19,6 +19,11 @@ QUERY_LIMIT = 1e3
 PROJECTION_LIMIT = 1e8  # of Q, K and V: their fourth power is still a number in fp32
 
 
+def may_look(X: Tensor) -> bool:
+    """Whether values may be looked at: a compiler and a CUDA graph record operations and know no values yet."""
+    return not torch.compiler.is_compiling() and not (X.is_cuda and torch.cuda.is_current_stream_capturing())
+
+
 def relu2(X: Tensor) -> Tensor:
     """ReLU squared, the nonnegative feature map of Eq. (12)."""
     return X.relu().square()

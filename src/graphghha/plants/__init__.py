@@ -8,19 +8,23 @@ from typing import Any
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseInfo, Plant, Signal
 from graphghha.plants.labelled import LabelledDay, Testbed
+from graphghha.plants.rules import Rule
 
 _MODULES = {"fcu": "graphghha.plants.fcu"}
 _SIMULATORS = {"fcu": "graphghha.plants.fcu.run"}
 _TESTBEDS = {"fcu": "graphghha.plants.fcu.testbed"}
+_RULES = {"fcu": "graphghha.plants.fcu.rules"}
 
 __all__ = [
     "CaseInfo",
     "LabelledDay",
     "Plant",
+    "Rule",
     "Signal",
     "Testbed",
     "known_plants",
     "load_plant",
+    "load_rules",
     "load_simulator",
     "load_testbed",
 ]
@@ -57,3 +61,10 @@ def load_testbed(name: str) -> Testbed:
         raise NotFoundError(f"plant {name!r} has no testbed; these have one: {', '.join(_TESTBEDS)}")
     testbed: Testbed = import_module(_TESTBEDS[name])
     return testbed
+
+
+def load_rules(name: str) -> tuple[Rule, ...]:
+    """What an engineer of this plant would watch for; a plant without rules has none."""
+    load_plant(name)
+    rules: tuple[Rule, ...] = import_module(_RULES[name]).RULES if name in _RULES else ()
+    return rules

@@ -27,6 +27,9 @@ class Testbed(Protocol):
     """A plant that can be attacked in simulation. Cases are in the notation of the command line."""
 
     def run(
-        self, *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = ()
+        self, *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = (), nominal: bool = False
     ) -> Iterator[LabelledDay]:
-        """Simulate a building day by day; the same arguments give the same bytes."""
+        """Simulate a building day by day; the same arguments give the same bytes.
+
+        `nominal` zones are all the reference unit, as in the data the paper used; else each zone differs.
+        """

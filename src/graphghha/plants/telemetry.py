@@ -220,6 +220,12 @@ class TelemetryFile:
         if missing := set(_schema(self.meta).names) - set(self._file.schema_arrow.names):
             raise SchemaError(f"{path}: missing columns {sorted(missing)}")
 
+    @property
+    def num_steps(self) -> int:
+        """Times in it, if none was left out: what a progress bar counts against."""
+        rows: int = self._file.metadata.num_rows
+        return rows if self.meta.layout == "wide" else rows // max(1, len(self.meta.zones) * len(self.meta.points))
+
     def chunks(self) -> Iterator[Chunk]:
         """At most a day at a time, in the order of the file."""
         if self.meta.layout == "long":

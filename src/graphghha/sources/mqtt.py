@@ -89,6 +89,8 @@ class MqttSource:
     def poll(self, timeout_s: float) -> Batch | None:
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._is_closed, timeout_s) or not self._queue:
+                if not self._is_closed:
+                    self._client.loop_start()  # does nothing but revive a network thread that died
                 return None
         time.sleep(LINGER_S)
         with self._changed:
@@ -150,7 +152,7 @@ class MqttSource:
         answers = zip(self.config.filters, reasons, strict=False)
         refused = [f"{topic}: {reason}" for topic, reason in answers if reason.is_failure]
         with self._changed:
-            self._is_connected = len(refused) < len(reasons)
+            self._is_connected = not refused or len(refused) < len(reasons)
             self._since_ms = _now_ms()
             self._detail = f"connected to {self.config.address}"
             if refused:

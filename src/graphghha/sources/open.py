@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from graphghha.errors import ConfigError
 from graphghha.plants import Plant, load_plant
@@ -99,8 +99,9 @@ def _parts(uri: str) -> tuple[str, str, dict[str, list[str]]]:
     ):
         raise ConfigError(f"source {_shown(uri)!r}: not an address; write {FORMS}")
     options: dict[str, list[str]] = {}
-    for key, value in parse_qsl(query, keep_blank_values=True):
-        options.setdefault(key, []).append(value)
+    for option in filter(None, query.split("&")):
+        key, _, value = option.partition("=")
+        options.setdefault(key, []).append(unquote(value))  # a + is a +: names of cases hold it
     return scheme, rest, options
 
 

@@ -16,10 +16,7 @@ from graphghha.training.recipe import Recipe, train
 
 # Eight neighbours: the cap binds on the hubs of the fan-coil template only, and halves the cost of training.
 DEFAULT = Recipe(
-    normal_runs=1,
-    attacked_runs=6,
-    attacked_days=80,
-    fit=FitConfig(epochs=2, learning_rate=3e-3),
+    fit=FitConfig(epochs=2),
     adu={"neighbors": NeighborRule(max_neighbors=8)},
 )
 PRESETS = {"default": DEFAULT}
@@ -51,7 +48,6 @@ def train_model(
     recipe = replace(
         recipe,
         seed=seed,
-        workers=threads,
         adu={**recipe.adu, "layer": layer},
         fit=replace(recipe.fit, seed=seed),
     )

@@ -3,7 +3,7 @@
 w windows, Z zones, n nodes and S signals of the template, f features.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.evaluation.scenario import Run
-from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.labelled import NO_EVENT
+from graphghha.training.lookalikes import Teacher
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import HISTORY_ROWS, RECENT, FeatureNorm, Featurizer
 from graphghha.windows.multiscale import Summarizer
@@ -27,12 +28,19 @@ CLEAR, HIDDEN, VOID = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class LabelledWindows:
-    features: NDArray[np.float16]  # [w Z n f]
+    features: NDArray[np.float16]  # [w Z n f], some zones of one building at one time
     labels: NDArray[np.uint8]  # [w Z n]
     worth: NDArray[np.uint8]  # [w Z n] CLEAR | HIDDEN | VOID
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @classmethod
+    def joined(cls, parts: Sequence["LabelledWindows"]) -> "LabelledWindows":
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in FIELDS))
+
+
+FIELDS = tuple(LabelledWindows.__dataclass_fields__)
 
 
 def flat_values(day: LabelledDay) -> NDArray[np.floating[Any]]:
@@ -47,7 +55,7 @@ def recent_rows(
     signals = [signal for signal in plant.template.signals if signal is not None]
     scale = scaler.columns(signals * run.zones)
     summarizer = Summarizer(len(signals) * run.zones, RECENT)
-    for day in load_testbed(plant.name).run(zones=run.zones, days=run.days, start=run.start, seed=run.seed):
+    for day in run.simulate(plant):
         values = flat_values(day)
         fresh = np.ones(values.shape, np.bool_)
         wanted = np.zeros(len(values), np.bool_)
@@ -66,17 +74,23 @@ def labelled_windows(
     *,
     stride_min: int,
     extra_at_onset: int = 0,
+    keep_zones: int | None = None,
     on_day: Callable[[], None] = lambda: None,
 ) -> LabelledWindows:
-    """Windows every `stride_min` minutes, and some more within ninety minutes of each onset."""
+    """Windows every `stride_min` minutes, and some more within ninety minutes of each onset.
+
+    Of each window `keep_zones` zones are kept, half of the places for attacked ones first: most zones are normal
+    most of the time, and little is learned from one more of them.
+    """
     graph = plant.template.replicate(run.zones)
     featurizer = Featurizer(graph, plant.template, scaler, expectation, norm)
     rng = np.random.default_rng([run.seed, 3])
+    teacher = Teacher(plant, run)
     shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
-    parts: list[tuple[NDArray[np.float16], NDArray[np.uint8], NDArray[np.uint8]]] = []
+    parts: list[LabelledWindows] = []
     shape = (run.zones, plant.template.num_nodes)
-    days = load_testbed(plant.name).run(zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases)
-    for number, day in enumerate(days):
+    days = run.simulate(plant)
+    for number, day in enumerate(map(teacher, days)):
         wanted = np.zeros(len(day.times), np.bool_)
         wanted[int(rng.integers(stride_min)) :: stride_min] = True
         for minute in _onsets(day):
@@ -87,9 +101,20 @@ def labelled_windows(
         values = flat_values(day)
         windows = featurizer.push(values, np.ones(values.shape, np.bool_), wanted)
         features = windows.features.reshape(-1, *shape, windows.features.shape[-1]).astype(np.float16)
-        parts.append((features, day.attack_class[wanted], worth[wanted]))
+        found = LabelledWindows(features, day.attack_class[wanted], worth[wanted])
+        parts.append(_some_zones(found, keep_zones, rng) if keep_zones else found)
         on_day()
-    return LabelledWindows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return LabelledWindows.joined(parts)
+
+
+def _some_zones(windows: LabelledWindows, count: int, rng: np.random.Generator) -> LabelledWindows:
+    """`count` zones of every window: for half of the places attacked ones go first, the others are drawn."""
+    attacked = ((windows.labels > 0) & (windows.worth == CLEAR)).any(axis=2)  # [w Z]
+    chance = rng.random(attacked.shape)
+    places = np.argsort(np.argsort(-(chance + attacked), axis=1), axis=1)
+    order = np.argsort(np.where(places < count // 2, -1.0, rng.random(attacked.shape)), axis=1)[:, :count]  # [w count]
+    rows = np.arange(len(order))[:, None]
+    return LabelledWindows(*(getattr(windows, name)[rows, order] for name in FIELDS))
 
 
 def signal_features(windows: LabelledWindows, plant: Plant) -> NDArray[np.float16]:

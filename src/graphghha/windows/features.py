@@ -6,6 +6,7 @@ each summary is put in units of its own spread in normal operation.
 r rows, Z zones, S signals of a zone, s nodes, w windows, f features per node.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -42,7 +43,8 @@ FEATURE_NAMES = (
 HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
 # rows that rebuild a featurizer to the last bit: the oldest residual in a window looks back on rows of its own
 REBUILD_ROWS = HISTORY_ROWS + RECENT.history_rows
-CLIP = 10.0
+CLIP = 100.0  # spreads; beyond it nothing is more suspicious
+FEATURE_RANGE = math.log1p(CLIP)  # every feature lies within +- this
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class FeatureNorm:
 
     def __call__(self, features: Floats) -> Floats:
         """Signed logarithm beyond one spread: an attack may be a hundred spreads away, and must not drown the rest."""
-        units = np.clip((features - self.center) / self.scale, -CLIP * CLIP, CLIP * CLIP)
+        units = np.clip((features - self.center) / self.scale, -CLIP, CLIP)
         squashed: Floats = (np.sign(units) * np.log1p(np.abs(units))).astype(np.float32)
         return squashed
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from graphghha.bench import degree, events, gate, latency, paper, precision, stream, stream_sources, threads
+from graphghha.bench import degree, gate, latency, paper, stream, stream_sources, threads
 from graphghha.bench.graphs import ring, synthetic_template
-from graphghha.bench.harness import Effort, interleaved, peak_mb
-from graphghha.bench.methods import available
-from graphghha.bench.pages import latency_page
+from graphghha.bench.harness import Effort, Timing, interleaved, peak_mb
+from graphghha.bench.latency_page import latency_page
+from graphghha.bench.methods import BYTES_PER_PAIR, LARGEST_CALL_BYTES, available, default_config, windows_per_call
 from graphghha.errors import ConfigError, EngineError
 from graphghha.graph import NeighborRule, neighborhood
 
@@ -39,6 +39,19 @@ def test_dense_methods_stop_where_they_would_need_gigabytes():
     assert [row["method"] for row in result["rows"]] == ["graphghha"]
 
 
+def test_a_batch_that_a_rival_cannot_hold_is_measured_in_parts():
+    result = latency.run((96,), batch=64, effort=QUICK, methods=["vanilla_gat", "graphghha"])
+    whole = {row["method"]: row["windows_per_call"] for row in result["rows"]}
+    assert whole == {"vanilla_gat": 64, "graphghha": 64}
+    large = latency.task_of(synthetic_template(), default_config(), 1536, "fp32", 64, 1, 0)
+    assert windows_per_call("graphghha", large) == 64 > windows_per_call("vanilla_gat", large) >= 1
+    assert windows_per_call("vanilla_gat", large) * 8 * 1536 * 1536 * BYTES_PER_PAIR <= LARGEST_CALL_BYTES
+
+
+def test_times_of_a_batch_are_per_window():
+    assert Timing(128.0, 192.0, 64.0, 7).per(64) == Timing(2.0, 3.0, 1.0, 7)
+
+
 def test_no_speed_is_reported_for_an_engine_that_is_wrong(monkeypatch):
     monkeypatch.setitem(gate.TOLERANCE, "fp32", 1e-12)
     with pytest.raises(EngineError, match="no speed is reported"):
@@ -56,24 +69,26 @@ def test_the_page_holds_every_section_of_what_was_measured(measured, tmp_path):
     results = [
         measured,
         degree.run((8, 24), nodes=64, effort=QUICK),
-        precision.run(64, effort=QUICK),
         stream.run((32,), batches=(1, 3), effort=QUICK) | {"sources": stream_sources.measure(1, is_quick=True)},
         threads.run((64,), effort=QUICK),
-        events.run(64, (0.05,), steps=3),
     ]
     page = latency_page(json.loads(json.dumps(results)), tmp_path).read_text()
     for heading in (
-        *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64", "Precision"),
-        *(
-            "Throughput of the engine",
-            "Throughput of the sources, zones: 1",
-            "More threads",
-            "Events instead of full passes",
-        ),
+        *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64"),
+        *("Throughput of the engine", "Throughput of the sources, zones: 1", "More threads", "Resident memory"),
     ):
         assert heading in page
     assert (tmp_path / "latency.svg").stat().st_size > 0 and (tmp_path / "degree.svg").stat().st_size > 0
     assert "| dense vanilla GAT / GraphGHHA, fp32 | 32 |" in page and "Crossover with GATConv" in page
+
+
+def test_the_figure_is_of_single_windows_whatever_the_order_of_results(measured, tmp_path):
+    batched = {**measured, "config": {**measured["config"], "batch": 64}}
+    for folder, results in (("a", [batched, measured]), ("b", [measured, batched])):
+        latency_page(results, tmp_path / folder)
+    for name in ("latency.md", "latency.svg"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert "batch 1" in (tmp_path / "a" / "latency.svg").read_text()
 
 
 def test_the_same_json_gives_the_same_page_and_figures(measured, tmp_path):
@@ -128,10 +143,3 @@ def test_printed_figures_are_complete_and_the_notes_on_them_hold():
             ratio = paper.latency_ms(method, nodes) / paper.latency_ms("vanilla_gat", nodes)
             assert reduction == pytest.approx(100 * (1 - ratio), abs=0.02)
     assert paper.latency_ms("graphghha", 33) is None and len(paper.latency_rows()) == 28
-
-
-def test_events_without_tolerance_differ_in_nothing_and_with_it_save_rows():
-    rows = events.run(320, (0.0, 0.05), steps=6)["rows"]
-    exact, calm = rows
-    assert exact["rows_share"] > 0.95 and exact["flipped"] == 0.0 and exact["max_difference"] < 1e-6
-    assert calm["rows_share"] < 0.6 and calm["max_difference"] < 0.05

@@ -53,12 +53,13 @@ def test_a_kernel_that_is_no_library_is_compiled_again(empty_cache, no_process_m
     assert "cannot be loaded" in caplog.text
 
 
+@pytest.mark.parametrize("wanted", ["native", "auto"])
 def test_without_a_compiler_another_backend_takes_over_with_a_message(
-    empty_cache, no_process_memory, no_compiler, caplog
+    empty_cache, no_process_memory, no_compiler, caplog, wanted
 ):
     adu = model(PLANT)
     with caplog.at_level(logging.WARNING):
-        engine = Engine(adu, PLANT, backend="native")
+        engine = Engine(adu, PLANT, backend=wanted)
     assert engine.backend in ("torch", "onnx")
     assert "no C compiler found" in caplog.text and "no C compiler found" in engine.describe()["considered"]["native"]
     x = windows(PLANT)

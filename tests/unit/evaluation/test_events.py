@@ -6,7 +6,7 @@ from evaluation_builders import DAY, STEP_S, building, incident
 
 from graphghha.alarms import NONE, Proximity
 from graphghha.errors import DataError, SchemaError
-from graphghha.evaluation.events import AttackEvent, credit_equivalents, event_scores, event_scores_by, judge
+from graphghha.evaluation.events import AttackEvent, event_scores, event_scores_by, judge
 
 NEAR = Proximity(building(3))  # rows 0-3, 4-7, 8-11
 ATTACK = AttackEvent(case="leak", targets=(1,), start=100, stop=200, observable_from=110, equivalent=(2,))
@@ -115,17 +115,6 @@ def test_events_are_scored_by_case_and_family():
     by_family, by_case = (event_scores_by([judgement], what) for what in ("family", "case"))
     assert {name: found.event_recall for name, found in by_family.items()} == {"sensor": 1.0, "valve": 0.0}
     assert {name: found.events for name, found in by_case.items()} == {"bias": 1, "leak": 1}
-
-
-def test_equivalent_alarms_are_credited_to_the_target_in_node_scores():
-    truth = np.zeros((DAY, 12), bool)
-    truth[100:200, 1] = True
-    alarmed = np.zeros_like(truth)
-    alarmed[150:250, 2] = True
-    credited = credit_equivalents(alarmed, truth, [ATTACK])
-    assert credited[:, 1].sum() == 50 and credited[150:200, 1].all()
-    assert credited[:, 2].sum() == 50 and credited[200:250, 2].all()
-    assert alarmed[:, 2].sum() == 100
 
 
 def test_what_cannot_be_judged_is_refused():

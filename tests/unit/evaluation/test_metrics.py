@@ -16,6 +16,7 @@ from graphghha.evaluation.metrics import (
     detection,
     macro_over_cases,
     pr_curve,
+    thin_pr_curve,
 )
 
 labels = hnp.arrays(np.int64, st.integers(1, 40), elements=st.integers(0, 3))
@@ -53,6 +54,18 @@ def test_average_precision_and_curve_are_those_of_scikit_learn(truth, draw):
     np.testing.assert_allclose(precision[::-1], theirs[0][:-1])
     np.testing.assert_allclose(recall[::-1], theirs[1][:-1])
     np.testing.assert_allclose(thresholds[::-1], theirs[2])
+
+
+def test_the_thin_curve_lies_on_the_curve_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = rng.random(5000) < 0.2
+    score = rng.normal(truth, 1.0)
+    precision, recall, thresholds = thin_pr_curve(truth, score, points=50)
+    theirs = sk.precision_recall_curve(truth, score)
+    at = np.searchsorted(theirs[2], thresholds)
+    np.testing.assert_allclose(precision, theirs[0][at])
+    np.testing.assert_allclose(recall, theirs[1][at])
+    assert len(recall) == 50 and recall[-1] == 1 and np.diff(recall).max() < 0.03
 
 
 @given(hnp.arrays(np.bool_, st.integers(1, 60)).filter(lambda a: a.any()), st.data(), st.randoms(use_true_random=False))

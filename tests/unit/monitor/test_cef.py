@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sink_builders import HOSTILE, incident
 
 from graphghha.monitor.sinks import Event
 from graphghha.monitor.sinks.cef import cef_line
 from graphghha.monitor.sinks.syslog import syslog_message
+from sink_builders import HOSTILE, incident
 
 GOLDEN = Path(__file__).parent / "golden"
 EVENTS = {

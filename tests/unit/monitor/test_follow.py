@@ -4,10 +4,10 @@ import logging
 import threading
 
 import pytest
-from sink_builders import MemoryLog, incident, until
 
 from graphghha.monitor.sinks.cursor import Cursor, Position
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
+from sink_builders import MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.005, first_retry_s=0.005, longest_retry_s=0.02, batch=10)
 

@@ -5,10 +5,10 @@ import os
 import sys
 
 import pytest
-from sink_builders import HOSTILE, incident, keys
 
 from graphghha.monitor.sinks import Event
 from graphghha.monitor.sinks.jsonl import JsonLinesFile, JsonLinesStdout
+from sink_builders import HOSTILE, incident, keys
 
 
 def test_lines_carry_the_idempotency_key_and_the_body(tmp_path):

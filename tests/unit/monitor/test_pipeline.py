@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from monitor_builders import GRAPH, Script, quiet
 
 from graphghha.alarms import AlarmRule, ChangeKind, GroupRule
 from graphghha.monitor import Pipeline
+from monitor_builders import GRAPH, Script, quiet
 
 TIMES = np.arange(120) * 60_000
 RULE = AlarmRule(raise_at=0.9, clear_at=0.5, votes=3, window=5, clear_after=5)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
 
 from builders import loop_template
 from graphghha.alarms import Command, Verb
@@ -17,6 +16,7 @@ from graphghha.monitor.intake import IntakeConfig
 from graphghha.monitor.monitor import tick
 from graphghha.monitor.pack import pack, unpack
 from graphghha.windows import Rows
+from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 POINTS = len(detector().points)

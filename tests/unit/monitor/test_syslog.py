@@ -1,7 +1,6 @@
 """Syslog against real receivers, in the clear and over TLS."""
 
 import pytest
-from sink_builders import HOSTILE, MemoryLog, incident, until
 
 from brokers import Certificates, free_port
 from graphghha.monitor.sinks.cursor import Cursor
@@ -9,6 +8,7 @@ from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
 from receivers import SyslogReceiver
+from sink_builders import HOSTILE, MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)
 

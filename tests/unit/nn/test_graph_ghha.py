@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from builders import neighbors_of, random_graph
+from builders import loop_template, neighbors_of, random_graph
 from graphghha.errors import ConfigError
-from graphghha.graph import CpsGraph, Edge, Node
+from graphghha.graph import CpsGraph, Edge, NeighborRule, Node, neighborhood
 from graphghha.nn import GraphGHHA, Neighbors, reference_layer
 
 # Largest difference to the oracle, relative to the largest output. 16-bit rows hold for one layer.
@@ -45,6 +45,36 @@ def test_values_and_gradients_equal_the_oracle(graph, rule, heads, global_norm):
     slow_grads = torch.autograd.grad((slow * probe).sum(), inputs)
     for fast_grad, slow_grad in zip(fast_grads, slow_grads, strict=True):
         torch.testing.assert_close(fast_grad, slow_grad, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("masked", [False, True], ids=["all-present", "some-absent"])
+def test_copies_of_a_zone_train_to_the_same_values_and_gradients(masked):
+    """In training the local branch of a replicated template runs as dense products within each zone."""
+    torch.manual_seed(3)
+    graph = loop_template().replicate(4)
+    rule = NeighborRule(max_neighbors=3)
+    layer = GraphGHHA(32, 4).double()
+    H = torch.randn(2, graph.num_nodes, 32, dtype=torch.double, requires_grad=True)
+    mask = torch.rand(2, graph.num_nodes) > 0.3 if masked else None
+    found = []
+    for zone_nodes in (graph.num_nodes // 4, None):
+        neighbors = Neighbors.of(neighborhood(graph, rule), zone_nodes=zone_nodes)
+        assert (neighbors.block is None) == (zone_nodes is None)
+        out = layer.train()(H, neighbors, mask)
+        out = out if mask is None else out * mask[..., None]
+        found.append([out, *torch.autograd.grad(out.square().sum(), [H, *layer.parameters()])])
+    for by_block, by_neighbor in zip(*found, strict=True):
+        torch.testing.assert_close(by_block, by_neighbor, rtol=1e-9, atol=1e-9)
+
+
+def test_only_whole_copies_are_taken_for_copies():
+    template = loop_template()
+    near = neighborhood(template.replicate(3), NeighborRule())
+    assert Neighbors.of(near, zone_nodes=template.num_nodes + 1).block is None
+    linked = random_graph(24, 60)
+    assert Neighbors.of(neighborhood(linked, NeighborRule()), zone_nodes=8).block is None
+    whole = Neighbors.of(near, zone_nodes=template.num_nodes)
+    assert torch.equal(torch.block_diag(*[whole.block.int()] * 3).bool(), whole.adj)
 
 
 @pytest.mark.parametrize("batch", [1, 7], ids=["batch-1", "batch-7"])

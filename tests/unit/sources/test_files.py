@@ -13,6 +13,7 @@ from graphghha.sources import Rejection, check_address, open_source, zones_in
 from source_builders import NINE, PLANT, POINTS, drained
 
 SETTINGS = {"site": "site", "points": POINTS, "plant": PLANT}
+CASE = "FCU_SensorBias_RMTemp_+2C@2,start=2018-07-02T12:00,for=2h"
 RUN = {"zones": 2, "days": 2, "start": datetime(2018, 7, 2), "seed": 5, "cases": []}
 
 
@@ -147,6 +148,14 @@ def test_the_simulator_begins_at_the_wanted_minute_and_is_the_same_every_time():
     assert times[0] == NINE and values.shape == (15 * 60, len(POINTS))
     np.testing.assert_array_equal(values, again)
     assert zones_in(address) == ("zone-01", "zone-02")
+
+
+def test_the_simulated_building_is_attacked_from_the_onset_on():
+    address = "sim:fcu?zones=2&seed=3&start=2018-07-02T09:00&days=1"
+    _, calm = blocks(open_source(address, **SETTINGS))
+    _, attacked = blocks(open_source(f"{address}&case={CASE}", **SETTINGS))
+    changed = (calm != attacked).any(axis=1)
+    assert not changed[:180].any() and changed[180:300].all()
 
 
 def test_a_speed_paces_the_rows_by_the_plants_own_time():

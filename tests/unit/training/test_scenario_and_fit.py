@@ -1,10 +1,12 @@
 """Schedules are reproducible and leave held-out cases out; fitting learns, resumes and repeats."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import f1_score
 
 from builders import loop_template
 from graphghha.errors import ConfigError
@@ -13,7 +15,7 @@ from graphghha.nn import ADU
 from graphghha.plants import load_plant
 from graphghha.plants.labelled import LabelledDay
 from graphghha.training.expectation import fit_expectation
-from graphghha.training.fit import FitConfig, fit
+from graphghha.training.fit import FitConfig, best_f1, fit
 from graphghha.training.presets import parse_budget
 from graphghha.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
 from graphghha.windows.expectation import noise_floor, signal_nodes
@@ -88,6 +90,32 @@ def test_the_same_seed_gives_the_same_bytes_and_a_killed_run_goes_on_to_them(tmp
     assert steps[0] == 16, "the last snapshot was taken after step 15"
     for name, tensor in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], tensor), name
+
+
+def test_the_best_weights_on_validation_stay_and_fitting_stops_when_nothing_improves(tmp_path):
+    adu, f1, steps = small_adu(), [], []
+
+    def watch(progress):
+        steps.append(progress.step)
+        f1.append(progress.f1)
+
+    hopeless = windows(64, seed=1)
+    hopeless.labels[:] = np.random.default_rng(2).integers(0, 2, hopeless.labels.shape)
+    config = replace(CONFIG, epochs=60, patience=3)
+    fit(adu, windows(), config, validation=hopeless, snapshot=tmp_path / "s.pt", on_step=watch)
+    assert steps[-1] < 60 * 8, "it stopped early"
+    assert best_f1(adu, hopeless) == max(value for value in f1 if value == value)
+
+
+def test_the_best_f1_is_that_of_the_best_threshold():
+    adu, data = small_adu(), windows(32)
+    data.worth[:, 0] = VOID
+    found = best_f1(adu, data, batch=5)
+    with torch.no_grad():
+        x = torch.as_tensor(data.features).flatten(1, 2).float()
+        attack = 1 - adu(x, adu.template.replicate(2))[..., 0].reshape(data.labels.shape).numpy()
+    truth, score = data.labels[:, 1].ravel() > 0, attack[:, 1].ravel()
+    assert found == pytest.approx(max(f1_score(truth, score >= at) for at in np.unique(score)))
 
 
 def test_what_an_attacked_minute_is_worth():

@@ -1,15 +1,16 @@
 """The ADU itself, run eagerly: the judge of the other backends, and the one that runs every layer and device.
 
-On a CUDA device it runs where the given ADU lives.
+On a CUDA device it runs where the given ADU lives; small windows are recorded as CUDA graphs.
 """
 
+import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.checks import finite
+from graphghha.engine.checks import finite, readable
 from graphghha.engine.frozen import Floats, FrozenModel
 from graphghha.errors import EngineError
 from graphghha.graph import CpsGraph
@@ -17,9 +18,12 @@ from graphghha.graph import CpsGraph
 try:
     import torch
 
+    from graphghha.engine.backends.cuda import Recorded
     from graphghha.nn import ADU, AduConfig, load_adu
 except (ImportError, EngineError) as exc:
     raise EngineError("the torch backend needs torch; run: pip install 'graphghha[torch]'") from exc
+
+LARGEST_RECORDED = 4096  # rows of a call; above, the work outweighs the launches
 
 
 class TorchBackend:
@@ -41,17 +45,31 @@ class TorchBackend:
         self._adu.eval().to(self._device)
         self._tensors = self._adu.tensors(graph)
         self._threads = threads
+        self._measured = self._tensors.measured.cpu().numpy()
+        self._recorded: dict[tuple[int, ...], Recorded] = {}
+        self._lock = threading.Lock()
 
     def score(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
         before = torch.get_num_threads()
         torch.set_num_threads(self._threads)
         try:
             with torch.inference_mode():
-                present = None if mask is None else self._tensor(mask)
-                probs: Floats = self._adu(self._tensor(x), self._tensors, present).cpu().numpy()
+                probs: Floats = self._probs(x, mask).numpy()
         finally:
             torch.set_num_threads(before)
         return finite(probs, mask)
+
+    def _probs(self, x: Floats, mask: NDArray[np.bool_] | None) -> torch.Tensor:
+        if self._device.type != "cuda" or x.shape[0] * x.shape[1] > LARGEST_RECORDED:
+            present = None if mask is None else self._tensor(mask)
+            probs: torch.Tensor = self._adu(self._tensor(x), self._tensors, present).cpu()
+            return probs
+        # a recording cannot look at values: what it would refuse is refused here
+        inputs = self._tensor(readable(x, mask, self._measured)), self._tensor(_everyone(x) if mask is None else mask)
+        with self._lock:
+            if x.shape not in self._recorded:
+                self._recorded[x.shape] = Recorded(lambda x, mask: self._adu(x, self._tensors, mask), inputs)
+            return self._recorded[x.shape](*inputs)
 
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         # torch warns about read-only arrays although inference never writes
@@ -59,3 +77,7 @@ class TorchBackend:
 
     def describe(self) -> dict[str, Any]:
         return {"torch": torch.__version__, "device": str(self._device)}
+
+
+def _everyone(x: Floats) -> NDArray[np.bool_]:
+    return np.ones(x.shape[:2], np.bool_)

@@ -54,7 +54,9 @@ def _onnx_bytes(model: FrozenModel) -> bytes:
     if model.onnx_file is not None:
         return model.onnx_file.read_bytes()
     if model.adu is None:
-        raise EngineError("the onnx backend needs a model.onnx in the model directory; run: graphghha export")
+        raise EngineError(
+            "the onnx backend needs a model.onnx in the model directory; run: graphghha export MODEL --for-engine"
+        )
     try:
         from graphghha.nn.onnx import export_onnx
 

@@ -53,7 +53,7 @@ ADVICE: dict[str, Advice] = {
     COOLING_COIL: _physical("cooling coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
     HEATING_COIL: _physical("heating coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
     AIR_PATH: _physical("air path", "Inspect outdoor inlet, filter and outlet for blockage."),
-    "RM_TEMP": _reading("room temperature sensor", _COLD_WARM, "in the room"),
+    "RM_TEMP": _reading("room temperature sensor", ("reads cold", "reads warm"), "in the room"),
     "FCU_MAT": _reading("mixed air", _COLD_WARM, "in the mixing box"),
     "FCU_DAT": _reading("discharge air", _COLD_WARM, "at the outlet"),
     "FCU_RAT": _reading("return air", _COLD_WARM, "at the return grille"),

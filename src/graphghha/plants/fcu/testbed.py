@@ -19,13 +19,15 @@ _CLASS = np.array([CLASSES.index(class_of(name)) for name in TEMPLATE.names], np
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not None]
 
 
-def run(*, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = ()) -> Iterator[LabelledDay]:
+def run(
+    *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = (), nominal: bool = False
+) -> Iterator[LabelledDay]:
     """Simulate a building day by day; the same arguments give the same bytes."""
     check_run(start, days, seed)
     names = zone_names(zones)
     events = tuple(parse_event(case, names) for case in cases)
     check_events(events, start, start + timedelta(days=days), zones)
-    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events))
+    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events), nominal=nominal)
     for chunk, rows in labelled_days(building, Labeller(events), days):
         yield _labelled(chunk.times, chunk.telemetry, rows)
 

@@ -1,0 +1,182 @@
+"""Tables II and III, head counts and ablations under the paper's protocol: train and score at every size.
+
+Every (variant, seed) leaves one JSON file, so a run that was stopped goes on where it was.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphghha.bench.variants import Variant
+from graphghha.evaluation.paper import (
+    NORMAL,
+    YEAR_DAYS,
+    PaperScores,
+    Year,
+    paper_scores,
+    score_year,
+    threshold_at,
+)
+from graphghha.plants import Plant, load_plant
+from graphghha.training.fit import Progress
+from graphghha.training.front import FrontEnd
+from graphghha.training.paper import PaperFit, fit_paper, kept_year, paper_front_end, scorer_of
+
+NODES = 32  # of one zone
+TRAINING, EXTRA, VALIDATION, TEST = 8_000, 8_100, 8_500, 9_000  # seeds of years, far apart
+PUBLIC_CASES = 48  # the first ones of the catalogue
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DetectionEffort:
+    """How much is simulated, learned and scored."""
+
+    days: int = YEAR_DAYS
+    stride_min: int = 60
+    steps: int = 1200
+    normal_years: int = 8  # beside the cases, in every simulated building
+    extra_years: int = 2  # further weather years of normal operation to train on
+    most_samples: int = 120  # of one case at one size
+    batch_zones: int = 288
+
+
+FULL = DetectionEffort()
+QUICK = DetectionEffort(days=40, stride_min=120, steps=120, extra_years=0, most_samples=24)
+
+
+class PaperBench:
+    """Years on disk, trained variants, and their scores at every size."""
+
+    def __init__(
+        self,
+        work: Path,
+        effort: DetectionEffort,
+        *,
+        plant: str = "fcu",
+        cases: Sequence[str] | None = None,
+        front: FrontEnd | None = None,
+        say: Callable[[str], None] = lambda text: None,
+        on_step: Callable[[str, Progress], None] = lambda name, progress: None,
+    ) -> None:
+        self.work, self.effort, self.say, self._on_step = work, effort, say, on_step
+        self.plant: Plant = load_plant(plant)
+        self.cases = tuple(cases or tuple(self.plant.cases)[:PUBLIC_CASES])
+        work.mkdir(parents=True, exist_ok=True)
+        self._front = front  # fitted on normal years of the unit where none is given
+        self._training: list[Year] | None = None
+
+    @property
+    def front(self) -> FrontEnd:
+        if self._front is None:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                self._front = paper_front_end(self.plant, self.work, pool, say=self.say)
+        return self._front
+
+    def year(self, seed: int, *, attacked: bool) -> Year:
+        self.say(f"year {seed}: {'all cases' if attacked else 'normal operation'}")
+        cases = (*(self.cases if attacked else ()), *(NORMAL,) * self.effort.normal_years)
+        return kept_year(
+            self.plant, cases, seed, self.front, self.work, days=self.effort.days, stride_min=self.effort.stride_min
+        )
+
+    @property
+    def training(self) -> list[Year]:
+        if self._training is None:
+            extra = [self.year(EXTRA + number, attacked=False) for number in range(self.effort.extra_years)]
+            self._training = [self.year(TRAINING, attacked=True), *extra]
+        return self._training
+
+    def run(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Scores by node count of one variant and seed; the seed seeds the weights, the draws and the test year."""
+        stored = self.work / f"scores-{_file_name(variant.name)}-{seed}.json"
+        done: dict[int, dict[str, Any]] = {}
+        if stored.exists():
+            done = {int(size): row for size, row in json.loads(stored.read_text(encoding="utf-8")).items()}
+        if missing := [size for size in sizes if size not in done]:
+            done |= self._score(variant, seed, missing)
+            stored.write_text(json.dumps(done), encoding="utf-8")
+        return {size: done[size] for size in sizes}
+
+    def _score(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
+        score = scorer_of(variant.cast(self._trained(variant, seed)))
+        quiet, test = self.year(VALIDATION + seed, attacked=False), self.year(TEST + seed, attacked=True)
+        found = {}
+        for size in sizes:
+            self.say(f"{variant.name}, seed {seed}: {size} nodes")
+            limits = {"most": self.effort.most_samples}
+            normal, _ = score_year(quiet, score, size // NODES, most=4 * self.effort.most_samples)
+            scores, observable = score_year(test, score, size // NODES, **limits)
+            found[size] = _row(paper_scores(test.cases, scores, observable, threshold_at(normal)))
+        return found
+
+    def _trained(self, variant: Variant, seed: int) -> Any:
+        name = variant.trained_as or variant.name
+        file = self.work / f"weights-{_file_name(name)}-{seed}.pt"
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            adu = variant.build(self.plant)
+        if file.exists():
+            adu.load_state_dict(torch.load(file, weights_only=True))
+            return adu
+        config = PaperFit(steps=self.effort.steps, batch_zones=self.effort.batch_zones, seed=seed)
+        fit_paper(adu, self.plant, self.training, config, on_step=lambda progress: self._on_step(name, progress))
+        torch.save(adu.state_dict(), file)
+        return adu
+
+
+def _row(found: PaperScores) -> dict[str, Any]:
+    return {
+        "p": found.scores.p,
+        "r": found.scores.r,
+        "f1": found.scores.f1,
+        "f1_raw": found.raw.f1,
+        "f1_ceiling": found.ceiling,
+        "false_rate": found.false_rate,
+        "samples": found.samples,
+        "by_case": {case: scores.f1 for case, scores in found.by_case.items()},
+    }
+
+
+def pooled(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Mean over seeds, with the spread of F1."""
+    names = ("p", "r", "f1", "f1_raw", "f1_ceiling", "false_rate")
+    means = {name: float(np.mean([row[name] for row in rows])) for name in names}
+    spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
+    return means | {"f1_std": spread, "seeds": len(rows), "samples": rows[0]["samples"]}
+
+
+def by_family(plant: Plant, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Mean F1 of each family and case over seeds: Table III with its appendix."""
+    cases = {case: [row["by_case"][case] for row in rows if case in row["by_case"]] for case in rows[0]["by_case"]}
+    families: dict[str, dict[str, Any]] = {}
+    for case, values in cases.items():
+        family = families.setdefault(plant.cases[case].family, {"cases": {}})
+        family["cases"][case] = float(np.mean(values))
+    for family in families.values():
+        family["f1"] = float(np.mean(list(family["cases"].values())))
+    return families
+
+
+def detection(
+    bench: PaperBench, variants: Sequence[Variant], sizes: Sequence[int], seeds: Sequence[int]
+) -> dict[str, Any]:
+    """All variants at all sizes: the rows of Table II, and the families at every size."""
+    rows, families = [], []
+    for variant in variants:
+        runs = [bench.run(variant, seed, sizes) for seed in seeds]
+        for size in sizes:
+            of_size = [run[size] for run in runs]
+            rows.append({"nodes": size, "method": variant.name, "protocol": "paper", **pooled(of_size)})
+            families.append({"nodes": size, "method": variant.name, "families": by_family(bench.plant, of_size)})
+    return {"config": asdict(bench.effort) | {"seeds": list(seeds)}, "rows": rows, "families": families}
+
+
+def _file_name(text: str) -> str:
+    return text.replace(" ", "-")

@@ -1,0 +1,92 @@
+"""Figures of the detection benchmarks, the paper's curves dashed beside ours."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphghha.bench import paper
+from graphghha.bench.plots import finish
+from graphghha.bench.style import COLOURS
+
+Result = Mapping[str, Any]
+
+
+def sizes_figure(result: Result, path: Path) -> None:
+    """F1 against nodes."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.5, 4.8))
+    for method in dict.fromkeys(row["method"] for row in result["rows"]):
+        rows = [row for row in result["rows"] if row["method"] == method]
+        nodes, f1 = [row["nodes"] for row in rows], [row["f1"] for row in rows]
+        spread = [row["f1_std"] or 0.0 for row in rows]
+        axes.errorbar(nodes, f1, spread, marker="o", markersize=3, capsize=2, color=COLOURS[method], label=method)
+        printed = [row[2] for row in paper.TABLE_II[method]]
+        axes.plot(paper.SIZES, printed, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper")
+    axes.set_xscale("log", base=2)
+    axes.set(xlabel="nodes", ylabel="F1", xticks=paper.SIZES, xticklabels=paper.SIZES)
+    finish(figure, axes, path)
+
+
+def tradeoff_figure(result: Result, latency: Result, path: Path) -> None:
+    """F1 against milliseconds at every size: up and to the left is better."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.5, 4.8))
+    dtype = {"quantized_gat": "fp16"}
+    for method in dict.fromkeys(row["method"] for row in result["rows"]):
+        ms = {
+            row["nodes"]: row["ms"]
+            for row in latency["rows"]
+            if row["method"] == method and row["dtype"] == dtype.get(method, "fp32")
+        }
+        rows = [row for row in result["rows"] if row["method"] == method and row["nodes"] in ms]
+        axes.plot(
+            [ms[row["nodes"]] for row in rows],
+            [row["f1"] for row in rows],
+            marker="o",
+            color=COLOURS[method],
+            label=method,
+        )
+        for row in rows:
+            axes.annotate(
+                str(row["nodes"]), (ms[row["nodes"]], row["f1"]), fontsize=6, xytext=(3, -7), textcoords="offset points"
+            )
+    axes.set(xscale="log", xlabel="ms per graph, one thread", ylabel="F1")
+    finish(figure, axes, path)
+
+
+def families_figure(row: Mapping[str, Any], path: Path) -> None:
+    """F1 by family, with every case as a dot."""
+    import matplotlib.pyplot as plt
+
+    families = row["families"]
+    figure, axes = plt.subplots(figsize=(7.5, 3.6))
+    for place, found in enumerate(families.values()):
+        axes.barh(place, found["f1"], color=COLOURS["graphghha"], alpha=0.75)
+        axes.scatter(list(found["cases"].values()), [place] * len(found["cases"]), s=12, color="black", zorder=3)
+    axes.set(yticks=range(len(families)), yticklabels=[name.replace("_", " ") for name in families], xlabel="F1")
+    lowest = min(min(found["cases"].values()) for found in families.values())
+    axes.set_xlim(max(0.0, lowest - 0.05), 1.005)
+    axes.invert_yaxis()
+    finish(figure, axes, path, legend=False)
+
+
+def heads_figure(result: Result, path: Path) -> None:
+    """F1 and latency against heads."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 3.8))
+    heads = [int(row["method"].split()[0]) for row in result["rows"]]
+    spread = [row["f1_std"] or 0.0 for row in result["rows"]]
+    f1 = [row["f1"] for row in result["rows"]]
+    axes.errorbar(heads, f1, spread, marker="o", capsize=2, color=COLOURS["graphghha"], label="F1")
+    printed = {count: f1 for count, f1 in paper.HEADS_F1.items() if f1}
+    axes.plot(list(printed), list(printed.values()), "--o", color=COLOURS["graphghha"], alpha=0.5, label="F1, paper")
+    axes.set_xscale("log", base=2)
+    axes.set(xlabel="heads", ylabel="F1", xticks=heads, xticklabels=heads)
+    beside = axes.twinx()
+    ms = {row["heads"]: row["ms"] for row in result["latency"]}
+    beside.plot(heads, [ms[count] for count in heads], ":s", color=COLOURS["gemm_floor"], label="ms")
+    beside.set(ylabel="ms at 1024 nodes", ylim=(0, None))
+    finish(figure, axes, path)

@@ -1,0 +1,69 @@
+"""The whole of `graphghha evaluate`: a model on data it has not seen, its rivals beside it, the report card on disk."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from graphghha.bench.card_page import write_card
+from graphghha.evaluation.findings import at_equal_price, baseline_row
+from graphghha.evaluation.plain import without_nan
+from graphghha.evaluation.protocols import Trial, judge_trial, watch_trial
+from graphghha.evaluation.recording import Recording
+from graphghha.training.baselines import RivalConfig, Rivals
+
+Say = Callable[[str], None]
+
+
+def evaluate(
+    trial: Trial,
+    *,
+    baselines: RivalConfig | None = None,
+    work: Path | None = None,
+    out: Path | None = None,
+    say: Say = lambda text: None,
+    on_day: Callable[[], None] = lambda: None,
+    **engine: Any,
+) -> dict[str, Any]:
+    """Findings ready for JSON. `work` keeps what the baselines learnt and said; without it that is thrown away."""
+    say("model: scoring")
+    seen = watch_trial(trial, trial.footage, on_day=on_day, **engine)
+    unseen = watch_trial(trial, trial.unseen, on_day=on_day, **engine)
+    say("model: report card")
+    found = judge_trial(trial, seen, unseen)
+    if baselines:
+        with TemporaryDirectory(prefix="graphghha-") as scratch:
+            rivals = Rivals(trial.model, baselines, work or Path(scratch), say=say, on_day=on_day)
+            _add_rivals(found, trial, seen, rivals, say)
+    answer: dict[str, Any] = without_nan(found)
+    if out:
+        say("figures")
+        write_card(answer, out)
+    return answer
+
+
+def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], rivals: Rivals, say: Say) -> None:
+    rivals.refuse_leaks([film.run for film in trial.footage])
+    rules = rivals.rules
+    say("baselines: scoring")
+    watched = [rivals.watch(film, like) for film, like in zip(trial.footage, seen, strict=True)]
+    for name, (rule, _) in rules.items():
+        say(f"baseline {name}: report card")
+        row, curve = baseline_row(
+            [recordings[name] for recordings in watched],
+            rule,
+            rivals.group,
+            method=name,
+            protocol=trial.protocol,
+            price_per_day=found["card"]["false_alarms_per_day"],
+        )
+        found["rows"].append(row)
+        found["curves"]["budget"][name] = curve
+    found["baselines"] = {
+        "config": asdict(rivals.config),
+        "budget_per_day": rivals.budget_per_day,
+        "keeps_budget": {name: kept for name, (_, kept) in rules.items()},
+        "raise_at": {name: rule.raise_at for name, (rule, _) in rules.items()},
+    }
+    at_equal_price(found)

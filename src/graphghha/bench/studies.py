@@ -1,0 +1,54 @@
+"""The four studies of detection, as JSON: Table II, Table III, head counts, ablations with an attacker."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graphghha.bench.attacker import DEFAULT_ATTACKER, QUICK_ATTACKER, robustness
+from graphghha.bench.detection import QUICK, PaperBench, detection
+from graphghha.bench.harness import machine_info
+from graphghha.bench.heads import heads_latency
+from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, HEADS, METHODS
+from graphghha.models import load_model
+
+TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
+QUICK_SIZES = (32, 128)
+
+
+def table_ii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+    """The four methods at every size."""
+    return _result("detection", detection(bench, METHODS, _few(bench, sizes), seeds))
+
+
+def table_iii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+    """GraphGHHA by family of attacks, and every case."""
+    return _result("scenarios", detection(bench, [GRAPHGHHA], _few(bench, sizes)[-1:], seeds))
+
+
+def head_counts(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+    """F1 and latency for 2, 4, 8 and 16 heads."""
+    found = detection(bench, HEADS, _few(bench, sizes)[-1:], seeds)
+    counts = [int(variant.adu["heads"]) for variant in HEADS]
+    latency = heads_latency(counts, bench.plant.template, quick=_is_quick(bench))
+    return _result("heads", {**found, "latency": latency})
+
+
+def ablations(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int], model: Path) -> dict[str, Any]:
+    """What each part of the layer is worth; recall of a model against an attacker who knows it."""
+    variants = ABLATIONS[:4] if _is_quick(bench) else ABLATIONS
+    found = detection(bench, variants, _few(bench, sizes), seeds)
+    attacker = QUICK_ATTACKER if _is_quick(bench) else DEFAULT_ATTACKER
+    evaded = robustness(bench.plant, load_model(model), seed=seeds[0], config=attacker, say=bench.say)
+    return _result("ablation", {**found, "attacker": evaded})
+
+
+def _is_quick(bench: PaperBench) -> bool:
+    return bench.effort == QUICK
+
+
+def _few(bench: PaperBench, sizes: Sequence[int]) -> list[int]:
+    return list(QUICK_SIZES) if _is_quick(bench) else list(sizes)
+
+
+def _result(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"bench": name, "machine": machine_info(), **found}

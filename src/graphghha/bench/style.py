@@ -1,0 +1,76 @@
+"""One look for all figures: colours by method, quiet axes, and the same JSON always the same bytes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from graphghha.errors import EngineError
+
+COLOURS = {
+    "vanilla_gat": "#c44e52",
+    "sparsified_gat": "#dd8452",
+    "quantized_gat": "#937860",
+    "graphghha": "#1f5fa8",
+    "graphghha_uncapped": "#64a0d8",
+    "pyg_gatconv": "#2f8f5b",
+    "gemm_floor": "#777777",
+    "boosting": "#c44e52",
+    "node_mlp": "#dd8452",
+    "rules": "#2f8f5b",
+    "pca_residual": "#8172b3",
+    "signal_range": "#937860",
+    "random": "#999999",
+    "always": "#bbbbbb",
+    "node_kind": "#cccccc",
+    "never": "#dddddd",
+}
+INK, MUTED, ACCENT, WARM = "#22303c", "#8a97a3", "#1f5fa8", "#dd8452"
+
+_RC: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 10,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6eaee",
+    "grid.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 2.0,
+    "svg.hashsalt": "graphghha",
+}
+
+
+@contextmanager
+def styled() -> Iterator[Any]:
+    """pyplot in our look, drawn without a screen."""
+    try:
+        import matplotlib as mpl
+    except ImportError as exc:
+        raise EngineError("figures need matplotlib: pip install 'graphghha[bench]'") from exc
+    with mpl.rc_context(_RC):
+        from matplotlib import pyplot
+
+        yield pyplot
+
+
+def save(figure: Any, path: Path) -> None:
+    """Same JSON, same bytes: no date, no random ids."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    figure.tight_layout()
+    dated = {"Date": None} if path.suffix == ".svg" else {}
+    with mpl.rc_context({"svg.hashsalt": "graphghha"}):
+        figure.savefig(path, metadata=dated)
+    pyplot.close(figure)

@@ -1,0 +1,55 @@
+"""The networks that detection benchmarks compare: the paper's four methods, head counts and ablations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphghha.graph import NeighborRule
+from graphghha.nn import ADU
+from graphghha.nn.dtype import DtypeName, torch_dtype
+from graphghha.plants import Plant
+from graphghha.windows.features import FEATURE_NAMES
+
+CAP = 8  # neighbours: binds on the hubs of the fan-coil template only
+PAPER_CAP = 4  # the paper's r = s / 8 on the template's 32 nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Settings of an ADU. `trained_as` names the variant whose weights it takes instead of its own training."""
+
+    name: str
+    adu: Mapping[str, Any] = field(default_factory=dict)
+    trained_as: str | None = None
+    dtype: DtypeName = "fp32"
+
+    def build(self, plant: Plant) -> ADU:
+        return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
+
+    def cast(self, adu: ADU) -> ADU:
+        """In the precision the method is scored in."""
+        return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype))
+
+
+def _graphghha(name: str, **settings: Any) -> Variant:
+    return Variant(name, {"neighbors": NeighborRule(max_neighbors=CAP), **settings})
+
+
+GRAPHGHHA = _graphghha("graphghha")
+METHODS = (
+    Variant("vanilla_gat", {"layer": "vanilla_gat"}),
+    Variant("sparsified_gat", {"layer": "sparsified_gat", "neighbors": NeighborRule(max_neighbors=PAPER_CAP)}),
+    Variant("quantized_gat", {"layer": "vanilla_gat"}, trained_as="vanilla_gat", dtype="fp16"),
+    GRAPHGHHA,
+)
+HEADS = tuple(_graphghha(f"{heads} heads", heads=heads) for heads in (2, 4, 8, 16))
+ABLATIONS = (
+    GRAPHGHHA,
+    _graphghha("no gate", options={"gate": "open"}),
+    _graphghha("global only", options={"gate": "global"}),
+    _graphghha("local only", options={"gate": "local"}),
+    _graphghha("cap 4", neighbors=NeighborRule(max_neighbors=4)),
+    _graphghha("cap 16", neighbors=NeighborRule(max_neighbors=16)),
+    _graphghha("no cap", neighbors=NeighborRule()),
+    _graphghha("raw global sum", options={"global_norm": "raw"}),
+)

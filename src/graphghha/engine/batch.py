@@ -1,0 +1,105 @@
+"""Batch scoring: a telemetry file of any length to probabilities on disk, through the scorer the monitor runs.
+
+r rows, s nodes of the building, c classes.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.engine.scorer import Scorer
+from graphghha.errors import DataError
+from graphghha.models import load_model
+from graphghha.plants.arrow import pa
+from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, make_folder
+from graphghha.vocabulary import CLASSES
+from graphghha.windows.stream import FileRows
+
+CELLS_PER_PORTION = 500_000  # node-minutes scored at once: what bounds the memory, whatever the file
+MOST_ROWS = 1440
+
+_NAME = pa.dictionary(pa.int16(), pa.string())
+SCORE_SCHEMA = pa.schema(
+    [
+        ("time", TIME),
+        ("zone", _NAME),
+        ("node", _NAME),
+        *((name, pa.float32()) for name in CLASSES),
+        ("attack", pa.float32()),
+        ("class", pa.dictionary(pa.int8(), pa.string())),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The columns that are the same for every row of a building."""
+
+    zones: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+    def table(self, times_ms: NDArray[np.int64], probs: NDArray[np.float32]) -> Any:
+        """Probabilities [r s c] as rows by time, zone and node; an unknown node has nulls, never a class."""
+        rows, per_row = len(times_ms), len(self.zones) * len(self.nodes)
+        flat = probs.reshape(rows * per_row, len(CLASSES))
+        unknown = np.isnan(flat[:, 0])
+        zone = np.repeat(np.arange(len(self.zones), dtype=np.int16), len(self.nodes))
+        node = np.tile(np.arange(len(self.nodes), dtype=np.int16), len(self.zones))
+        likeliest = np.where(unknown, 0, flat.argmax(axis=1)).astype(np.int8)
+        numbers = [*flat.T, np.float32(1.0) - flat[:, 0]]
+        times = np.repeat(times_ms.astype("datetime64[ms]"), per_row)
+        columns = [
+            pa.array(times, pa.timestamp("ms")).cast(TIME),
+            coded(np.tile(zone, rows), self.zones),
+            coded(np.tile(node, rows), self.nodes),
+            *(pa.array(np.ascontiguousarray(column), mask=unknown) for column in numbers),
+            pa.DictionaryArray.from_arrays(pa.array(likeliest, mask=unknown), list(CLASSES)),
+        ]
+        return pa.Table.from_arrays(columns, schema=SCORE_SCHEMA)
+
+
+def score_file(
+    directory: Path, data: Path, out: Path, *, on_rows: Callable[[int], None] = lambda rows: None, **engine: Any
+) -> dict[str, Any]:
+    """Score every row of a telemetry file into `out`; says what was read and what stayed unknown.
+
+    Rows near the beginning are scored on the history there is, as a monitor that was just connected would.
+    """
+    if data.suffix != ".parquet":
+        raise DataError(
+            f"{data}: score reads telemetry as Parquet; LBNL files become that by `graphghha testbed import`"
+        )
+    if data.resolve() == out.resolve():
+        raise DataError(f"{out}: is the telemetry itself; choose another file for the scores")
+    model, file = load_model(directory), TelemetryFile(data)
+    zones = file.meta.zones
+    graph = model.template.replicate(len(zones))
+    portion_rows = max(1, min(MOST_ROWS, CELLS_PER_PORTION // graph.num_nodes))
+    rows = FileRows(file, model.template, portion_rows=portion_rows)
+    scorer = Scorer(model, graph, **engine)
+    layout = _Layout(zones, model.template.names)
+    count, unknown = 0, 0
+    make_folder(out.parent)
+    with ParquetSink(out, SCORE_SCHEMA, use_dictionary=["time", "zone", "node", "class"]) as sink:
+        for portion in rows:
+            probs = scorer.push(portion.values, portion.fresh, np.ones(len(portion), np.bool_)).probs
+            sink.append(layout.table(portion.times_ms, probs))
+            count += len(portion)
+            unknown += int(np.isnan(probs[..., 0]).sum())
+            on_rows(len(portion))
+    return {
+        "file": str(out),
+        "model": str(directory),
+        "plant": model.plant,
+        "zones": len(zones),
+        "nodes": graph.num_nodes,
+        "minutes": count,
+        "scores": count * graph.num_nodes,
+        "unknown": unknown,
+        "readings": asdict(rows.counters),
+        "bytes": out.stat().st_size,
+    }

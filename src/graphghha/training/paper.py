@@ -1,0 +1,165 @@
+"""Training under the paper's protocol: one unit, graphs of every size made of segments of its years.
+
+b samples, z zones of a sample, n nodes and f features of the template.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from graphghha.evaluation.paper import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
+from graphghha.nn import ADU
+from graphghha.plants import Plant
+from graphghha.training.fit import Progress
+from graphghha.training.front import FrontEnd, fit_front_end
+from graphghha.training.lookalikes import taught_as
+from graphghha.vocabulary import CLASSES
+
+FRONT_DAYS = 120  # of each of the normal years that the front end is fitted on
+FRONT_YEARS = 3
+FRONT_SEED = 7_000  # years of the front end, of training and of the tests have seeds of their own
+ZONES = (1, 2, 4, 8, 16, 32, 48)  # 32 to 1,536 nodes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PaperFit:
+    steps: int = 1200
+    batch_zones: int = 288  # zones per step, whatever the size of the graphs
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-2
+    attack_weight: float = 3.0
+    hidden_weight: float = 0.2  # of a zone whose attack does not show just now, while another zone's does
+    seed: int = 0
+
+
+def paper_front_end(plant: Plant, work: Path, pool: Executor, *, say: Callable[[str], None]) -> FrontEnd:
+    """Scaler, expectation and norm of the reference unit, spread over the seasons of some normal years."""
+    runs = []
+    for number in range(FRONT_YEARS):
+        run = year_of((NORMAL,) * 2, FRONT_SEED + number)
+        runs.append(replace(run, start=run.start + timedelta(days=number * FRONT_DAYS), days=FRONT_DAYS + 5))
+    return fit_front_end(plant, runs, work, pool, rows_per_day=300, seed=0, say=say)
+
+
+def kept_year(
+    plant: Plant,
+    cases: Sequence[str],
+    seed: int,
+    front: FrontEnd,
+    work: Path,
+    *,
+    days: int = YEAR_DAYS,
+    stride_min: int = 60,
+    on_day: Callable[[], None] = lambda: None,
+) -> Year:
+    """A year of every case, from disk if it is there."""
+    file = work / f"year-{seed}-{len(cases)}-{days}-{stride_min}.safetensors"
+    if not file.exists():
+        year = featurize_year(plant, cases, seed, front.scaler, front.expectation, front.norm, stride_min=stride_min)
+        partial_file = file.with_suffix(".partial")
+        save_file({"features": year.features, "observable": year.observable}, partial_file)
+        partial_file.replace(file)
+    return Year(tuple(cases), **load_file(file))
+
+
+def fit_paper(
+    adu: ADU,
+    plant: Plant,
+    years: Sequence[Year],
+    config: PaperFit,
+    *,
+    on_step: Callable[[Progress], None] = lambda progress: None,
+) -> None:
+    """Train in place on graphs of all sizes: one size per step, half of the samples normal."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        optimizer = torch.optim.AdamW(adu.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, config.learning_rate, total_steps=max(2, config.steps), pct_start=0.1
+        )
+        draw = _Draw(plant, years, config)
+        started = time.perf_counter()
+        adu.train()
+        for step in range(config.steps):
+            features, labels, weights = draw(np.random.default_rng([config.seed, step]))
+            logits = adu.logits(features, adu.template.replicate(features.shape[1] // adu.template.num_nodes))
+            losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+            loss = (losses * weights.flatten()).sum() / weights.sum()
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(adu.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            elapsed = time.perf_counter() - started
+            on_step(Progress(step + 1, config.steps, float(loss.detach()), float("nan"), elapsed))
+    adu.eval()
+
+
+class _Draw:
+    """Random samples of one size from the years."""
+
+    def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit) -> None:
+        self._years, self._config, self._nodes = years, config, plant.template.num_nodes
+        lessons = taught_as(plant)
+        self._attacked = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if case]
+        self._normal = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if not case]
+        self._labels = {
+            case: self._label(plant, lessons[case].targets, lessons[case].attack_class)
+            for year in years
+            for case in year.cases
+            if case
+        } | {NORMAL: np.zeros(self._nodes, np.int64)}
+
+    def _label(self, plant: Plant, targets: Sequence[str], attack_class: str) -> NDArray[np.int64]:
+        label = np.zeros(self._nodes, np.int64)
+        label[[plant.template.index(node) for node in targets]] = CLASSES.index(attack_class)
+        return label
+
+    def __call__(self, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Features [b z*n f], labels and weights [b z*n]."""
+        config = self._config
+        zones = int(rng.choice(ZONES))
+        features, labels, weights = [], [], []
+        for number in range(max(2, config.batch_zones // zones)):
+            pool = self._attacked if number % 2 else self._normal
+            y, z = pool[int(rng.integers(len(pool)))]
+            year = self._years[y]
+            length = len(year) // zones
+            rows = int(rng.integers(length)) + length * np.arange(zones)
+            case = year.cases[z]
+            label = np.tile(self._labels[case], (zones, 1))  # [z n]
+            seen = year.observable[rows, z]
+            worth = np.where(seen, 1.0, config.hidden_weight if seen.any() else 0.0) if case else np.ones(zones)
+            features.append(year.features[rows, z].reshape(zones * self._nodes, -1))
+            labels.append(label.ravel())
+            weights.append((worth[:, None] * np.where(label > 0, config.attack_weight, 1.0)).ravel())
+        return (
+            torch.as_tensor(np.stack(features)).float(),
+            torch.as_tensor(np.stack(labels)),
+            torch.as_tensor(np.stack(weights)).float(),
+        )
+
+
+def scorer_of(adu: ADU) -> Score:
+    """Features [b z n f] to probabilities [b z n c] with a trained network."""
+    adu.train()  # the form that works within zones: the same values, and no s x s for the dense rival
+
+    @torch.inference_mode()
+    def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
+        graph = adu.template.replicate(features.shape[1])
+        dtype = next(adu.parameters()).dtype
+        probs = adu(torch.as_tensor(features).flatten(1, 2).to(dtype), graph).float()
+        found: NDArray[np.float32] = probs.reshape(*features.shape[:3], -1).numpy()
+        return found
+
+    return score

@@ -1,0 +1,116 @@
+"""Detection studies train, score, keep what is done, and write their page beside the printed figures."""
+
+import json
+
+import numpy as np
+import pytest
+
+from graphghha.bench import studies
+from graphghha.bench.attacker import AttackerConfig, Defender, attacked_zones, evade
+from graphghha.bench.detection import DetectionEffort, PaperBench, by_family, detection, pooled
+from graphghha.bench.detection_page import detection_page
+from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, METHODS, Variant
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+from graphghha.plants import load_plant
+from graphghha.training.front import FrontEnd
+from graphghha.windows.features import FEATURE_RANGE
+
+TINY = DetectionEffort(days=1, stride_min=480, steps=3, normal_years=1, extra_years=0, most_samples=1, batch_zones=4)
+
+CASES = ("FCU_OADMPRStuck_100", "FCU_VLVStuck_Heating_100", "FCU_SensorBias_RMTemp_+4C", "FCU_FilterRestriction_50%")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model(shipped_model("fcu"))
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory, model):
+    front = FrontEnd(model.scaler, model.expectation, model.norm)
+    return PaperBench(tmp_path_factory.mktemp("work"), TINY, front=front, cases=CASES)
+
+
+@pytest.fixture(scope="module")
+def found(bench):
+    return detection(bench, METHODS, [32, 64], [0, 1])
+
+
+def test_every_method_is_scored_at_every_size_with_its_spread(found):
+    assert [(row["method"], row["nodes"]) for row in found["rows"]] == [(m.name, n) for m in METHODS for n in (32, 64)]
+    for row in found["rows"]:
+        assert 0 <= row["f1"] <= 1 and row["f1_std"] >= 0 and row["seeds"] == 2 and row["protocol"] == "paper"
+    names = {name for family in found["families"][0]["families"].values() for name in family["cases"]}
+    assert names and names <= set(CASES)
+
+
+def test_the_quantized_method_is_the_vanilla_one_in_half_precision(bench, found):
+    assert not list(bench.work.glob("weights-quantized*")) and list(bench.work.glob("weights-vanilla_gat-0*"))
+
+
+def test_what_is_done_is_kept(bench, found):
+    scores = bench.work / "scores-graphghha-0.json"
+    stored = json.loads(scores.read_text())
+    stored["32"]["f1"] = 0.123
+    scores.write_text(json.dumps(stored))
+    assert bench.run(GRAPHGHHA, 0, [32])[32]["f1"] == 0.123
+    stored["32"]["f1"] = found["rows"][-2]["f1"]
+    scores.write_text(json.dumps(stored))
+
+
+def test_seeds_are_pooled_and_cases_gathered_by_family():
+    rows = [
+        {
+            "p": 1.0,
+            "r": r,
+            "f1": f1,
+            "f1_raw": f1,
+            "f1_ceiling": 1.0,
+            "false_rate": 0.0,
+            "samples": 5,
+            "by_case": by_case,
+        }
+        for r, f1, by_case in ((0.5, 0.6, {"FCU_OABlockage": 0.4}), (0.7, 0.8, {"FCU_OABlockage": 0.8}))
+    ]
+    assert pooled(rows)["r"] == pytest.approx(0.6) and pooled(rows)["f1_std"] == pytest.approx(0.2 / 2**0.5)
+    assert pooled(rows[:1])["f1_std"] is None
+    assert by_family(load_plant("fcu"), rows)["airflow_obstruction"]["f1"] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("variant", ABLATIONS, ids=lambda variant: variant.name)
+def test_every_variant_can_be_built(variant: Variant):
+    assert variant.build(load_plant("fcu")).config.layer == "graphghha"
+
+
+def test_the_page_shows_ours_beside_the_printed(found, tmp_path):
+    machine = {"packages": {"torch": "0"}}
+    heads = {**found, "machine": machine, "rows": [{**found["rows"][0], "method": "2 heads"}]}
+    evaded = {"config": {"restarts": 1, "steps": 2}, "zones": 3, "raise_at": 0.5}
+    shares = {"plain": {"zone": 0.9, "node": 0.8}, "evaded": {"zone": 0.7, "node": 0.1}}
+    results = {
+        "detection": {**found, "machine": machine},
+        "heads": {**heads, "latency": [{"heads": 2, "ms": 1.0}]},
+        "ablation": {**found, "machine": machine, "attacker": evaded | shares},
+    }
+    text = detection_page(results, tmp_path).read_text()
+    assert (
+        "(0.876)" in text and "97.8 %" in text and "| 2 | " in text and "| the attacked node | 0.800 | 0.100 |" in text
+    )
+    for figure in ("detection.svg", "families.svg", "heads.svg"):
+        assert (tmp_path / figure).stat().st_size > 1000
+
+
+def test_the_attacker_changes_only_what_he_holds_and_never_makes_it_worse_for_himself(model):
+    config = AttackerConfig(steps=4, restarts=2, zones=12, days=4)
+    features, held = attacked_zones(load_plant("fcu"), model, 1, config)
+    defender = Defender(model)
+    after = evade(defender, features, held, config, seed=0)
+    assert (after[~held] == features[~held]).all() and after[held].abs().max() <= FEATURE_RANGE + 1e-6
+    before_score, after_score = (defender.log_odds(x).amax(dim=1).detach().numpy() for x in (features, after))
+    assert (after_score <= before_score + 1e-5).all() and np.mean(after_score < before_score - 1e-3) > 0.3
+
+
+def test_the_studies_name_themselves_and_their_machine(bench, found):
+    result = studies.table_ii(bench, [32, 64], [0, 1])
+    assert result["bench"] == "detection" and result["rows"] == found["rows"] and result["machine"]["packages"]

@@ -1,0 +1,114 @@
+"""Batch scoring gives what live scoring gives, a portion at a time, and never calls the unknown normal."""
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from graphghha.engine import batch
+from graphghha.engine.batch import SCORE_SCHEMA, score_file
+from graphghha.engine.scorer import Scorer
+from graphghha.errors import DataError, SchemaError
+from graphghha.models import load_model, save_model
+from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
+from graphghha.vocabulary import CLASSES
+from model_builders import small_model
+
+NOON = np.datetime64("2018-07-02T12:00", "ms")
+MINUTE = np.timedelta64(1, "m")
+ZONES = ("north", "south")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("model") / "loop"
+    save_model(small_model(), directory)
+    return directory
+
+
+def telemetry(path, minutes, *, layout="long", missing=(), template_hash=None, points=None):
+    """A file of chunks of 100 minutes, its points in another order than the template's."""
+    template = small_model().template
+    signals = points or [signal for signal in template.signals if signal is not None][::-1]
+    meta = TelemetryMeta(
+        plant="loop",
+        template_hash=template_hash or template.content_hash,
+        site="site",
+        zones=ZONES,
+        points=tuple(signals),
+        units=("degC",) * len(signals),
+        step_s=60.0,
+        layout=layout,
+    )
+    values = np.random.default_rng(3).normal(20, 2, (len(ZONES), max(minutes) + 1, len(signals))).astype(np.float32)
+    quality = np.full(values.shape, GOOD, np.uint8)
+    for zone, minute, point in missing:
+        values[zone, minute, point], quality[zone, minute, point] = np.nan, MISSING
+    with TelemetryWriter(path, meta) as writer:
+        for at in range(0, len(minutes), 100):
+            part = list(minutes[at : at + 100])
+            writer.write(Chunk(NOON + MINUTE * np.array(part), values[:, part], quality[:, part]))
+    return values[..., ::-1]
+
+
+def scores(path):
+    table = pq.read_table(path)
+    return np.stack([table[name].to_numpy() for name in CLASSES], axis=-1).reshape(-1, 16, len(CLASSES)), table
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_a_file_scores_as_its_rows_would_have_live(model, tmp_path, layout):
+    values = telemetry(tmp_path / "data.parquet", range(250), layout=layout)
+    summary = score_file(model, tmp_path / "data.parquet", tmp_path / "scores.parquet", backend="torch")
+    loaded = load_model(model)
+    live = Scorer(loaded, loaded.template.replicate(2), backend="torch")
+    one = np.ones(1, bool)
+    rows = values.transpose(1, 0, 2).reshape(250, -1).astype(np.float64)
+    expected = [live.push(row[None], np.isfinite(row)[None], one).probs[0] for row in rows]
+    found, table = scores(tmp_path / "scores.parquet")
+    np.testing.assert_array_equal(found, np.stack(expected))
+    assert table.schema.equals(SCORE_SCHEMA) and summary["minutes"] == 250 and summary["unknown"] == 0
+    first = table.slice(8, 2).to_pylist()
+    assert [(row["zone"], row["node"]) for row in first] == [("south", "outdoor"), ("south", "supervisor")]
+
+
+def test_memory_is_bounded_by_portions_and_their_size_changes_nothing(model, tmp_path, monkeypatch):
+    telemetry(tmp_path / "data.parquet", range(250))
+    score_file(model, tmp_path / "data.parquet", tmp_path / "whole.parquet", backend="torch")
+    monkeypatch.setattr(batch, "CELLS_PER_PORTION", 16 * 7)
+    pushed = []
+    score_file(model, tmp_path / "data.parquet", tmp_path / "parts.parquet", on_rows=pushed.append, backend="torch")
+    assert max(pushed) <= 7 and sum(pushed) == 250
+    groups = pq.ParquetFile(tmp_path / "parts.parquet")
+    assert max(groups.metadata.row_group(n).num_rows for n in range(groups.num_row_groups)) <= 7 * 16
+    assert scores(tmp_path / "parts.parquet")[1].equals(scores(tmp_path / "whole.parquet")[1])
+
+
+def test_what_is_unknown_is_null_and_never_normal(model, tmp_path):
+    """A sensor that falls silent for ten minutes, and a file that stops for three hours."""
+    silence = [(1, minute, 0) for minute in range(50, 60)]
+    telemetry(tmp_path / "data.parquet", [*range(100), *range(280, 300)], missing=silence)
+    summary = score_file(model, tmp_path / "data.parquet", tmp_path / "scores.parquet")
+    found, table = scores(tmp_path / "scores.parquet")
+    assert len(found) == 300 and summary["readings"]["not_finite"] == 10
+    quiet = int(np.flatnonzero([name == "flow_pid" for name in small_model().template.names])[0])
+    unknown = np.isnan(found[:, 8 + quiet, 0])
+    assert not unknown[:55].any() and unknown[55:60].all() and not unknown[60:105].any()
+    assert np.isnan(found[105:280]).all() and not np.isnan(found[280:]).any()
+    classes = np.array(table["class"].to_pylist(), object).reshape(300, 16)
+    assert (classes[105:280] == None).all() and summary["unknown"] == np.isnan(found[..., 0]).sum()  # noqa: E711
+
+
+def test_files_that_do_not_fit_are_refused(model, tmp_path):
+    data, out = tmp_path / "data.parquet", tmp_path / "scores.parquet"
+    telemetry(data, range(3), template_hash="of something else")
+    with pytest.raises(SchemaError, match="another template"):
+        score_file(model, data, out)
+    telemetry(data, range(3), points=["outdoor", "temp"])
+    with pytest.raises(SchemaError, match="no point 'supervisor'"):
+        score_file(model, data, out)
+    telemetry(data, range(3))
+    with pytest.raises(DataError, match="is the telemetry itself"):
+        score_file(model, data, data)
+    with pytest.raises(DataError, match="testbed import"):
+        score_file(model, tmp_path / "FCU_OABlockage.csv", out)
+    assert not out.exists() and not list(tmp_path.glob("*.partial"))

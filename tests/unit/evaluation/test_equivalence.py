@@ -1,0 +1,52 @@
+"""What is said of a look-alike counts for the attacked node, for as long as it is attacked."""
+
+import numpy as np
+import pytest
+
+from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
+from graphghha.evaluation.events import AttackEvent
+
+ATTACK = AttackEvent(case="reverse", targets=(1,), equivalent=(2,), start=2, stop=6)
+
+
+def verdicts(says: dict[int, float], steps: int = 8, nodes: int = 4) -> NodeVerdicts:
+    """Every node listed gives P(actuator) all the time and is in alarm from a half on."""
+    probs = np.zeros((steps, nodes, 4), np.float32)
+    probs[..., 0] = 1.0
+    for node, prob in says.items():
+        probs[:, node, :2] = 1 - prob, prob
+    return NodeVerdicts.of(1 - probs[..., 0] >= 0.5, probs)
+
+
+def truth() -> np.ndarray:
+    found = np.zeros((8, 4), np.uint8)
+    found[2:6, 1] = 3
+    return found
+
+
+def test_a_hit_on_a_look_alike_is_a_hit_on_the_target_while_it_is_attacked():
+    found = as_sets(verdicts({2: 0.9}), truth(), [ATTACK])
+    assert found.alarmed[:, 1].tolist() == [False] * 2 + [True] * 4 + [False] * 2
+    assert found.shown[2:6, 1].tolist() == [3] * 4, "nobody can tell the classes apart, so the class is right too"
+    assert found.alarmed[:, 2].tolist() == [True] * 2 + [False] * 4 + [True] * 2, "outside it is a false alarm"
+    assert found.attack[3, 1] == pytest.approx(0.9) and not found.own[3, 2] and found.own[0, 2]
+
+
+def test_what_the_target_says_itself_stands():
+    found = as_sets(verdicts({1: 0.8, 2: 0.9}), truth(), [ATTACK])
+    assert found.shown[3, 1] == 1, "its own class was wrong and stays wrong"
+    assert found.attack[3, 1] == pytest.approx(0.9)
+
+
+def test_a_look_alike_under_attack_speaks_for_itself():
+    labels = truth()
+    labels[2:6, 2] = 1
+    found = as_sets(verdicts({2: 0.9}), labels, [ATTACK])
+    assert found.alarmed[3].tolist() == [False, False, True, False] and found.own[3].all()
+    assert found.attack[3, 1] == 0.0
+
+
+def test_nothing_is_changed_in_place():
+    said = verdicts({2: 0.9})
+    as_sets(said, truth(), [ATTACK])
+    assert said.alarmed[:, 2].all() and said.own.all()

@@ -1,0 +1,72 @@
+"""A recording of files is the recording of the run they were written from."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from graphghha.errors import DataError, NotFoundError, SchemaError
+from graphghha.evaluation.files import footage, telemetry_files
+from graphghha.evaluation.recording import record_panel, simulated
+from graphghha.evaluation.scenario import Run
+from graphghha.plants import load_plant, load_simulator
+from graphghha.plants.telemetry import labels_path
+
+PLANT = load_plant("fcu")
+CASES = (
+    "FCU_VLVStuck_Heating_100@2,start=2018-07-05T09:00,for=3h",
+    "Replay@zone-01,start=2018-07-05T09:00,for=5h,on=RM_TEMP+FCU_RAT",
+    "FCU_VLVStuck_Heating_100@2,start=2018-07-05T15:00,for=1h",
+)
+RUN = Run(seed=5, start=datetime(2018, 7, 2), days=4, zones=2, cases=CASES)
+
+
+class Silent:
+    def push(self, values, fresh, wanted):
+        return {"silent": np.zeros((int(wanted.sum()), 64, 4), np.float32)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    simulate = load_simulator("fcu")
+    simulate(zones=2, days=4, start=RUN.start, seed=5, cases=CASES, out=folder / "run.parquet")
+    return folder
+
+
+def test_files_give_the_truth_of_the_run_they_were_written_from(folder):
+    (path,) = telemetry_files(folder)
+    filmed = footage(path, PLANT)
+    assert filmed.run.source == RUN.source
+    live, read = (record_panel(PLANT, film, Silent())["silent"] for film in (simulated(PLANT, RUN), filmed))
+    for name in ("truth", "observable", "recovering"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(live, name))
+    assert sorted(read.attacks, key=lambda a: (a.case, a.start)) == sorted(
+        live.attacks, key=lambda a: (a.case, a.start)
+    )
+
+
+def test_a_replay_is_an_event_on_the_sensors_it_chose():
+    attacks = record_panel(PLANT, simulated(PLANT, RUN), Silent())["silent"].attacks
+    replay = next(attack for attack in attacks if attack.case == "Replay")
+    names = PLANT.template.replicate(2).names
+    assert [names[node] for node in replay.targets] == ["zone-01/RM_TEMP", "zone-01/FCU_RAT"]
+    assert replay.family == "replay" and replay.equivalent == ()
+
+
+def test_what_cannot_be_judged_says_what_is_missing(folder, tmp_path):
+    with pytest.raises(NotFoundError, match="no telemetry"):
+        telemetry_files(tmp_path)
+    path = tmp_path / "short.parquet"
+    load_simulator("fcu")(zones=1, days=2, start=RUN.start, seed=5, cases=(), out=path)
+    with pytest.raises(DataError, match="fill the windows"):
+        record_panel(PLANT, footage(path, PLANT), Silent())
+    labels_path(path).unlink()
+    with pytest.raises(DataError, match="needs labels.*graphghha score"):
+        footage(path, PLANT)
+
+
+def test_another_plants_telemetry_is_refused(folder):
+    with pytest.raises(SchemaError, match="plant 'fcu', the model is for 'mill'"):
+        footage(folder / "run.parquet", replace(PLANT, name="mill"))

@@ -1,0 +1,88 @@
+"""Evidence: a reading against what its neighbours imply, in the words of the plant."""
+
+import numpy as np
+import pytest
+
+from graphghha.engine.scorer import Scorer
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+from graphghha.monitor.evidence import RECENT_ROWS, SignalWitness
+from graphghha.monitor.incident_body import news, sentence, subject
+from graphghha.plants import load_plant
+
+
+@pytest.fixture(scope="module")
+def fcu():
+    model, plant = load_model(shipped_model("fcu")), load_plant("fcu")
+    graph = model.template.replicate(2)
+    return model, plant, graph, SignalWitness(graph, plant, model.scaler, model.expectation)
+
+
+@pytest.fixture
+def calm(fcu):
+    """An hour in which every signal of both zones stands at its centre."""
+    model, _, graph, _ = fcu
+    columns = model.scaler.columns([signal for signal in graph.signals if signal is not None])
+    return np.tile(columns.center, (RECENT_ROWS, 1))
+
+
+def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu, calm):
+    _, _, graph, witness = fcu
+    node = graph.index("zone-02/RM_TEMP")
+    column = [name for name, s in zip(graph.names, graph.signals, strict=True) if s].index("zone-02/RM_TEMP")
+    calm[-10:, column] += 15.0
+    first, *_ = witness.testify(node, calm, np.ones(calm.shape, bool))
+    low, high = first["normal"]
+    assert (first["kind"], first["node"], first["unit"]) == ("signal", "RM_TEMP", "degC")
+    assert low <= first["expected"] <= high < first["value"] and first["deviation"] > 3
+    assert first["text"] == "room temperature sensor reads warm"
+
+
+def test_evidence_stays_in_its_zone(fcu, calm):
+    _, _, graph, witness = fcu
+    fresh = np.ones(calm.shape, bool)
+    before = witness.testify(graph.index("zone-01/FCU_CVLV"), calm, fresh)
+    calm[-10:, calm.shape[1] // 2 :] += 30.0
+    assert witness.testify(graph.index("zone-01/FCU_CVLV"), calm, fresh) == before
+
+
+def test_a_node_without_a_signal_speaks_through_its_neighbours(fcu, calm):
+    _, _, graph, witness = fcu
+    column = [name for name, s in zip(graph.names, graph.signals, strict=True) if s].index("zone-01/FCU_DA_CFM")
+    calm[-10:, column] = 900.0
+    found = witness.testify(graph.index("zone-01/Air_path"), calm, np.ones(calm.shape, bool))
+    assert {"signal", "edge"} == {item["kind"] for item in found}
+    edge = next(item for item in found if item["kind"] == "edge" and item["target"] == "FCU_DA_CFM")
+    assert edge["source"] == "Air_path" and edge["relation"] == "phys"
+
+
+def test_what_is_not_fresh_is_no_evidence(fcu, calm):
+    _, _, graph, witness = fcu
+    assert witness.testify(graph.index("zone-01/FCU_CVLV"), calm, np.zeros(calm.shape, bool)) == []
+
+
+def test_the_model_tells_its_gates_and_strongest_edges(fcu, calm):
+    model, _, graph, _ = fcu
+    scorer = Scorer(model, graph)
+    scored = scorer.push(calm, np.ones(calm.shape, bool), np.arange(len(calm)) == len(calm) - 1)
+    found = scorer.explain(scored, 0, graph.index("zone-02/FCU_CVLV"))
+    gate, *edges = found
+    assert gate["kind"] == "gate" and len(gate["global"]) == len(gate["local"]) == model.adu_config["layers"]
+    assert edges and all(edge["target"] == "FCU_CVLV" and 0 < edge["weight"] <= 1 for edge in edges)
+
+
+def test_every_node_of_the_plant_has_advice_of_its_own():
+    plant = load_plant("fcu")
+    assert set(plant.advice) == set(plant.template.roles)
+    assert all(advice.action.endswith(".") for advice in plant.advice.values())
+    assert {advice.priority for advice in plant.advice.values()} <= {"low", "medium", "high"}
+
+
+def test_sentences_name_zone_node_class_probability_and_time():
+    body = {"zone": "zone-07", "name": "cooling valve", "class": "actuator", "probability": 0.97}
+    signal = {"kind": "signal", "text": "valve reads closed", "unit": "fraction", "value": 0.0, "expected": 0.4}
+    body |= {"since": "2018-07-02T14:07:00Z", "evidence": [signal], "state": "unacknowledged"}
+    expected = "Zone 7: cooling valve, actuator attack, p = 0.97, since 14:07; valve reads closed (0%, expected 40%)"
+    assert sentence(body) == expected
+    assert news("incident.closed", body) == "Zone 7: cooling valve is back to normal"
+    assert subject({"zone": None, "name": "pump"}) == "pump"
