@@ -109,6 +109,7 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
         until(lambda: kinds(out).count("model.refused") == 2, "another try on SIGHUP", process)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
+    assert (tmp_path / "graphghha-state" / "journal.sqlite").exists()
     numbers = [line["number"] for line in lines(out)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"

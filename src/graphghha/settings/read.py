@@ -24,7 +24,8 @@ def read_settings(path: Path) -> Settings:
 def parse_settings(raw: Mapping[str, Any], folder: Path, where: str) -> Settings:
     """Settings from plain values; relative paths count from `folder`."""
     try:
-        settings = Settings.model_validate(raw, context={"folder": folder})
+        # an absent table is an empty one: its default paths too count from the folder
+        settings = Settings.model_validate({"monitor": {}} | dict(raw), context={"folder": folder})
     except ValidationError as exc:
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in _translated(exc))) from exc
     if found := list(conflicts(settings)):

@@ -73,7 +73,7 @@ class Table(BaseModel):
 class MonitorTable(Table):
     """[monitor]: what belongs to the process."""
 
-    state_dir: Place = Path("graphghha-state")
+    state_dir: Place = Field(default=Path("graphghha-state"), validate_default=True)
     journal: Name = "journal.sqlite"  # inside state_dir
     keep_days: int = Field(default=400, ge=1)  # retention of the journal, by age
     keep_mb: int = Field(default=2000, ge=10)  # and by size
@@ -275,7 +275,7 @@ AnySink = Annotated[JsonlTable | MqttTable | SyslogTable, Field(discriminator="k
 class Settings(Table):
     """A whole settings file."""
 
-    monitor: MonitorTable = MonitorTable()
+    monitor: MonitorTable
     site: Annotated[tuple[SiteTable, ...], Field(strict=False, min_length=1)]
     sink: Annotated[tuple[AnySink, ...], Field(strict=False)] = ()
     health: HealthTable = HealthTable()

@@ -91,6 +91,11 @@ def test_settings_that_contradict_each_other_are_refused(write, more, problem):
     assert len(found) == 1 and found[0].startswith(problem)
 
 
+@pytest.mark.parametrize("table", ["", "[monitor]\n", "[monitor]\nstate_dir = 'graphghha-state'\n"])
+def test_paths_count_from_the_folder_of_the_file_even_those_nobody_wrote(write, tmp_path, table):
+    assert read_settings(write(table + SITE)).monitor.state_dir == tmp_path / "graphghha-state"
+
+
 def test_another_broker_may_carry_the_same_topics(write):
     path = write(SITE + "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://other'\nprefix='plant/alarms'\n")
     assert read_settings(path).sink[0].config().port == 1883
