@@ -11,7 +11,7 @@ from typing import Any
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine.scorer import Scorer
-from graphghha.errors import CheckpointError, ConfigError
+from graphghha.errors import CheckpointError, ConfigError, LeakError
 from graphghha.evaluation.baselines.panel import BaselinePanel
 from graphghha.evaluation.files import footage, telemetry_files
 from graphghha.evaluation.findings import findings
@@ -171,6 +171,8 @@ def refuse_leaks(model: Model, run: Run) -> None:
             fitted[what] = Fingerprint.from_dict(stored["seen"])
     for what, seen in fitted.items():
         check_seen(what, seen, test)
+    if run.source in model.provenance.get("runs_seen", ()):
+        raise LeakError(f"{run.source}: the model was trained on this very run; judge it on another seed")
     seen_cases = model.provenance.get("cases_seen", ())
     for kind in ("severities", "cases"):
         check_held_out(kind, model.provenance.get(f"unseen_{kind}", ()), seen_cases)

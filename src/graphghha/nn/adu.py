@@ -228,6 +228,7 @@ class ADU(nn.Module):
         if x.ndim != 2:
             raise SchemaError(f"explain takes one window [nodes, features], found {list(x.shape)}")
         i, tensors = graph.index(node), self.tensors(graph)
+        neighbors = replace(tensors.neighbors, block=None)  # weights by neighbour, in training as well
         H, node_mask = self.embed(x, tensors, mask)
         if node_mask is not None:
             H = torch.where(node_mask[..., None], H, 0.0)
@@ -236,9 +237,9 @@ class ADU(nn.Module):
         gates = []
         for layer in self.layers:
             assert isinstance(layer, AttentionBlock)
-            attended = layer.attend(H, tensors.neighbors, node_mask)
+            attended = layer.attend(H, neighbors, node_mask)
             alpha = attended.alpha[i].float().mean(dim=0)  # [d]
-            weights.index_add_(0, layer.columns(tensors.neighbors)[i], alpha / len(self.layers))
+            weights.index_add_(0, layer.columns(neighbors)[i], alpha / len(self.layers))
             if attended.gates is not None:
                 gates.append(attended.gates[i].tolist())
             H = layer.finish(H, attended, node_mask, use_dropout=False)

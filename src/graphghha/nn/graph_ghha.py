@@ -110,7 +110,7 @@ def attend_in_blocks(
     def by_zone(X: Tensor) -> Tensor:
         return X.reshape(*X.shape[:-3], -1, n, *X.shape[-2:]).transpose(-3, -2)  # [*b z p n w]
 
-    S2 = by_zone(Q2) @ by_zone(K2).mT / math.sqrt(Q2.shape[-1])  # [*b z p n n]
+    S2 = by_zone(wide(Q2)) @ by_zone(wide(K2)).mT / math.sqrt(Q2.shape[-1])  # [*b z p n n]
     seen = block if node_mask is None else block & node_mask.reshape(*node_mask.shape[:-1], -1, 1, 1, n)
     A2 = masked_softmax(S2, seen).to(V2.dtype)
     H2 = (A2 @ by_zone(V2)).transpose(-3, -2).flatten(-4, -3)

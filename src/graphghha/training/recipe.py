@@ -115,6 +115,7 @@ def train(
         "unseen_severities": list(cases.unseen_severities),
         "unseen_cases": list(cases.unseen_cases),
         "windows": len(data),
+        "runs_seen": [run.source for run in (*normal, *attacked, *validation)],
     }
     return Trained(plant, adu, front, provenance)
 

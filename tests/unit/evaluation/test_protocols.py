@@ -30,6 +30,14 @@ def test_a_model_that_saw_the_test_building_fails_the_run(tmp_path):
         deploy(tmp_path / "model", SMALL)
 
 
+def test_a_model_that_was_trained_on_the_test_building_fails_the_run(tmp_path):
+    model = load_model(shipped_model("fcu"))
+    provenance = {**model.provenance, "runs_seen": [f"seed {SEED_BASE}, 2 zones, from 2018-01-21"]}
+    save_model(replace(model, provenance=provenance), tmp_path / "model")
+    with pytest.raises(LeakError, match="trained on this very run"):
+        deploy(tmp_path / "model", SMALL)
+
+
 def test_a_held_out_case_in_training_fails_the_run(tmp_path):
     model = load_model(shipped_model("fcu"))
     seen = [*model.provenance["cases_seen"], model.provenance["unseen_cases"][0]]
