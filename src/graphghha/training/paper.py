@@ -65,7 +65,8 @@ def kept_year(
     """A year of every case, from disk if it is there."""
     file = work / f"year-{seed}-{len(cases)}-{days}-{stride_min}.safetensors"
     if not file.exists():
-        year = featurize_year(plant, cases, seed, front.scaler, front.expectation, front.norm, stride_min=stride_min)
+        settings = (front.scaler, front.expectation, front.norm)
+        year = featurize_year(plant, cases, seed, *settings, days=days, stride_min=stride_min, on_day=on_day)
         partial_file = file.with_suffix(".partial")
         save_file({"features": year.features, "observable": year.observable}, partial_file)
         partial_file.replace(file)
@@ -110,6 +111,8 @@ class _Draw:
 
     def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit) -> None:
         self._years, self._config, self._nodes = years, config, plant.template.num_nodes
+        shortest = min(len(year) for year in years)
+        self._sizes = [zones for zones in ZONES if zones <= shortest]
         lessons = taught_as(plant)
         self._attacked = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if case]
         self._normal = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if not case]
@@ -128,7 +131,7 @@ class _Draw:
     def __call__(self, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Features [b z*n f], labels and weights [b z*n]."""
         config = self._config
-        zones = int(rng.choice(ZONES))
+        zones = int(rng.choice(self._sizes))
         features, labels, weights = [], [], []
         for number in range(max(2, config.batch_zones // zones)):
             pool = self._attacked if number % 2 else self._normal
