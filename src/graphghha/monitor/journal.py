@@ -133,7 +133,7 @@ class Journal:
                 connection.execute("DELETE FROM rows WHERE last_ms < ?", (needed,))
             if _size(connection) > most:
                 connection.execute(
-                    "DELETE FROM events WHERE number <= (SELECT (min(number) + max(number)) / 2 FROM events)"
+                    "DELETE FROM events WHERE number < (SELECT (min(number) + max(number) + 1) / 2 FROM events)"
                 )
 
         self._transact(drop)
