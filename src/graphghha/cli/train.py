@@ -12,7 +12,7 @@ import click
 @click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
 @click.option("--seed", default=0, show_default=True, help="Same seed and threads, same bytes.")
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
-@click.option("--alert-budget", default="0.3/day", show_default=True, help="False alarms the thresholds may cost.")
+@click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms the thresholds may cost.")
 def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, threads: int, alert_budget: str) -> None:
     """Simulate, learn and write a model; a killed run goes on where it stopped."""
     from rich.console import Console

@@ -38,7 +38,7 @@ class FinishConfig:
     attacked_days: int = 13
     normal_runs: int = 2
     normal_days: int = 13
-    budget_per_day: float = 0.3  # false alarms of a 12-zone building, attacked or not
+    budget_per_day: float = 0.2  # false alarms of a 12-zone building, attacked or not
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
     rule: AlarmRule = AlarmRule()
     group: GroupRule = GroupRule()
