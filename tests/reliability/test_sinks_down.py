@@ -2,7 +2,8 @@
 
 import json
 
-from brokers import free_port
+from graphghha.bench.broker import free_port
+from graphghha.bench.syslog_receiver import SyslogReceiver
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks.cursor import Cursor
@@ -11,7 +12,6 @@ from graphghha.monitor.sinks.jsonl import JsonLinesFile
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
 from monitor_builders import CONFIG, detector, telemetry, wide
-from receivers import SyslogReceiver
 from sink_builders import Belt, Listener, keys, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=7)
