@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from jaxtyping import install_import_hook
 
-from brokers import BINARY, Broker
 from checks import unchecked_shapes
+from graphghha.bench.broker import BINARY, Broker
 
 with install_import_hook("graphghha.nn", "beartype.beartype"):
     import graphghha.nn  # noqa: F401

@@ -12,10 +12,10 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner
 
-from brokers import free_port
+from graphghha.bench.broker import free_port
+from graphghha.bench.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
 from graphghha.models.shipped import shipped_model
-from receivers import SyslogReceiver
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
 BUILDING = f"sim:fcu?zones=2&start=2018-07-09&seed=7&{ATTACK}"

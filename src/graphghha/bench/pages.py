@@ -10,9 +10,10 @@ from graphghha.bench.events_page import events_page
 from graphghha.bench.latency_page import SPEED_BENCHES, latency_page
 from graphghha.bench.page_parts import Result
 from graphghha.bench.precision_page import precision_page
+from graphghha.bench.reliability_page import reliability_page
 from graphghha.errors import DataError
 
-_SINGLE = {"precision": precision_page, "events": events_page}
+_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page}
 
 
 def read_result(path: Path) -> Result:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from graphghha.cli.bench_detection import COMMANDS
+from graphghha.cli.bench_reliability import reliability
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -251,5 +252,5 @@ def memory(nodes: int, as_json: bool) -> None:
     _finish(found, None)
 
 
-for study in COMMANDS:
+for study in (*COMMANDS, reliability):
     bench.add_command(study)

@@ -55,6 +55,11 @@ class Intake:
         return self._clock.now_ms if self._clock else None
 
     @property
+    def received_ms(self) -> int | None:
+        """When the newest believable reading was received."""
+        return self._clock.received_ms if self._clock else None
+
+    @property
     def closed_ms(self) -> int | None:
         """The time of the newest closed row."""
         return self._grid.next_time_ms - self.config.step_ms if self._grid else None

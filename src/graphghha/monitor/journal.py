@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphghha.alarms import Command, Fact
 from graphghha.errors import ConflictError, GraphGHHAError, JournalError
+from graphghha.monitor.header import is_right, repair_header
 from graphghha.monitor.pack import pack, pack_rows
 from graphghha.monitor.reader import Reader
 from graphghha.monitor.salvage import salvage
@@ -142,12 +143,18 @@ class Journal:
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists() and self.path.stat().st_size:
-            with closing(connect(self.path)) as connection:
-                refuse_newer(connection, self.path)
-                sound = is_sound(connection)
-            if not sound:
-                self.damage = salvage(self.path)
+            self.damage = None if self._is_sound() else self._repaired()
         migrate(self._connected())
+
+    def _is_sound(self) -> bool:
+        with closing(connect(self.path)) as connection:
+            refuse_newer(connection, self.path)
+            return is_right(self.path) and is_sound(connection)
+
+    def _repaired(self) -> dict[str, Any]:
+        """A header that can be put right saves all; else what is readable is saved."""
+        wrong = repair_header(self.path)
+        return {"header_bytes": wrong, "lost": 0} if wrong and self._is_sound() else salvage(self.path)
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -137,7 +137,7 @@ class Monitor:
 
     def run(self, sources: Mapping[str, Source], stop: Flag) -> None:
         """Poll, judge, commit, acknowledge, until told to stop or every source has ended."""
-        feeds = {name: _Feed(source) for name, source in sources.items()}
+        feeds = {name: _Feed(source, self.sites[name].intake.received_ms) for name, source in sources.items()}
         served = time.monotonic()
         while feeds and not stop.is_set():
             for name, feed in list(feeds.items()):
@@ -235,10 +235,11 @@ class Monitor:
 class _Feed:
     """One source, and when it was last heard."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, received_ms: int | None) -> None:
+        """`received_ms`: of the newest reading before this run, so that a source dead from the start is missed."""
         self.source = source
         self.not_before, self.back_off_s = 0.0, BACK_OFF_S[0]
-        self._received_ms: int | None = None
+        self._received_ms = received_ms
         self._at = self._ticked = time.monotonic()
 
     def heard(self, batch: Batch, now: float) -> None:

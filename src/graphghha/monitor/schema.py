@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphghha.errors import JournalError
 
-APPLICATION_ID = 0x67684841
+APPLICATION_ID = 0x67684840  # plus the version: a second witness of it
 
 # one entry per version: what leads from the version before it to this one
 MIGRATIONS: tuple[str, ...] = (
@@ -48,13 +48,20 @@ def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
     return connection
 
 
+def versions(connection: sqlite3.Connection) -> tuple[int, int]:
+    """The journal's version, twice: they are equal unless a bit has flipped. Zero is a file without tables."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    return version, application - APPLICATION_ID if application else 0
+
+
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """A journal from the future is left alone; one that cannot even say its version is damaged, not newer."""
+    """A journal from the future is left alone; one that cannot even agree with itself is damaged, not newer."""
     try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        version, other = versions(connection)
     except sqlite3.DatabaseError:
         return
-    if version > VERSION:
+    if version == other > VERSION:
         raise JournalError(
             f"{path}: written by a newer graphghha (journal version {version}, this one knows {VERSION})"
         )
@@ -64,8 +71,8 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables to this version."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        connection.executescript(f"BEGIN IMMEDIATE;{script};PRAGMA user_version = {number};COMMIT;")
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        witnesses = f"PRAGMA user_version = {number};PRAGMA application_id = {APPLICATION_ID + number}"
+        connection.executescript(f"BEGIN IMMEDIATE;{script};{witnesses};COMMIT;")
 
 
 def checksum(number: int, site: str, time_ms: int, kind: str, body: str) -> int:
@@ -78,7 +85,10 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
-        if connection.execute("PRAGMA user_version").fetchone() == (0,):
+        version, other = versions(connection)
+        if version != other:
+            return False
+        if version == 0:
             return True
         columns = "number, site, time_ms, kind, body, checksum"
         return all(checksum(*event) == found for *event, found in connection.execute(f"SELECT {columns} FROM events"))

@@ -11,7 +11,7 @@ from graphghha.alarms import Fact
 from graphghha.errors import ConflictError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Reader, Retention
 from graphghha.monitor.journal import DAY_MS, Entry
-from graphghha.monitor.schema import VERSION
+from graphghha.monitor.schema import APPLICATION_ID, VERSION
 
 MINUTE = 60_000
 
@@ -93,6 +93,7 @@ def test_a_journal_from_the_future_is_refused_and_left_alone(path):
     Journal(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID + VERSION + 1}")
     connection.close()
     before = path.read_bytes()
     with pytest.raises(JournalError, match="newer"):
@@ -179,3 +180,33 @@ def test_retention_by_size_takes_rows_before_events(path):
         assert journal.first_event_number() == 1
         assert len(journal.reader.rows("o")) < 10
         assert path.stat().st_size + path.with_name("journal.db-wal").stat().st_size > 0
+
+
+@pytest.mark.parametrize("byte", [0, 16, 18, 30, 47, 59, 60, 63, 71])
+def test_a_flipped_bit_in_the_header_hides_nothing(path, byte):
+    with Journal(path) as journal:
+        journal.write([entry(0)])
+        before = journal.events_after(0, 100)
+    data = bytearray(path.read_bytes())
+    data[byte] ^= 1
+    path.write_bytes(data)
+    with Journal(path) as journal:
+        assert journal.events_after(0, 100) == before
+        assert journal.damage == {"header_bytes": 1, "lost": 0}
+
+
+def test_a_journal_whose_log_was_never_written_back_is_not_called_damaged(path, tmp_path):
+    with Journal(path) as journal:
+        journal.write([entry(0)])
+        shutil.copytree(
+            tmp_path, tmp_path.with_name(tmp_path.name + "-killed"), ignore=shutil.ignore_patterns("*.lock")
+        )
+    with Journal(tmp_path.with_name(tmp_path.name + "-killed") / path.name) as journal:
+        assert journal.damage is None and len(journal.events_after(0, 100)) == 2
+
+
+def test_a_file_that_is_no_journal_is_set_aside_as_it_was(path):
+    path.write_bytes(b"minutes of the meeting\n" * 100)
+    with Journal(path) as journal:
+        assert journal.damage["events"] == 0
+    assert path.with_name(path.name + ".damaged-1").read_bytes() == b"minutes of the meeting\n" * 100

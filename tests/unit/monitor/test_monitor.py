@@ -2,6 +2,7 @@
 
 import sqlite3
 from threading import Event as Flag
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from builders import loop_template
 from graphghha.alarms import Command, Verb
 from graphghha.errors import CheckpointError, JournalError, NotFoundError
-from graphghha.monitor import Journal, Monitor
+from graphghha.monitor import Journal, Monitor, SiteConfig
+from graphghha.monitor.intake import IntakeConfig
 from graphghha.monitor.journal import submit
 from graphghha.monitor.view import read_view
 from graphghha.sources import SourceStatus
-from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
+from monitor_builders import CONFIG, GRAPH, MINUTE, START, Rolling, Script, detector, quiet, telemetry, wide
+from sink_builders import Belt, until
 
 TIMES, VALUES = telemetry(140)
 
@@ -243,3 +246,25 @@ def test_a_state_that_no_longer_fits_is_reported_and_the_site_begins_anew(path):
 def test_an_unknown_site_is_refused(path):
     with Journal(path) as journal, pytest.raises(NotFoundError, match="no site 'office'"):
         Monitor(journal).step(portions()[0])
+
+
+def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
+    config = SiteConfig(
+        intake=IntakeConfig(step_ms=1000, lateness_ms=0, stale_after_ms=1000), warm_up_rows=0, lost_after_ms=1000
+    )
+    _, values = telemetry(5)
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), config)
+        monitor.step(wide(START + 1000 * np.arange(5), values))
+    with Journal(path) as journal:
+        monitor, stop = Monitor(journal), Flag()
+        monitor.add("office", detector(), config)
+        loop = Thread(target=monitor.run, args=({"office": Belt(ends=False)}, stop))
+        loop.start()
+        try:
+            until(lambda: journal.reader.events_after(0, 100, kind="source.lost"), "the loss of the source")
+        finally:
+            stop.set()
+            loop.join()
+        assert monitor.sites["office"].unknown.all()

@@ -2,12 +2,12 @@
 
 import pytest
 
-from brokers import Certificates, free_port
+from graphghha.bench.broker import Certificates, free_port
+from graphghha.bench.syslog_receiver import SyslogReceiver
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
-from receivers import SyslogReceiver
 from sink_builders import HOSTILE, MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)

@@ -4,28 +4,38 @@ import contextlib
 import socket
 import ssl
 import threading
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+
+class KeyPair(Protocol):
+    """What a server shows to be believed."""
+
+    cert: Path
+    key: Path
 
 
 class SyslogReceiver:
     """Accepts connections one after another and takes octet-counted frames apart."""
 
-    def __init__(self, port=0, *, tls=None):
-        self.messages, self._connections = [], []
+    def __init__(self, port: int = 0, *, tls: KeyPair | None = None) -> None:
+        self.messages: list[str] = []
+        self._connections: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", port))
-        self.port = self._listener.getsockname()[1]
-        self._context = None
+        self.port: int = self._listener.getsockname()[1]
+        self._context: ssl.SSLContext | None = None
         if tls:
             self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             self._context.load_cert_chain(tls.cert, tls.key)
         threading.Thread(target=self._serve, daemon=True).start()
 
-    def __enter__(self):
+    def __enter__(self) -> "SyslogReceiver":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -34,7 +44,7 @@ class SyslogReceiver:
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
 
-    def _serve(self):
+    def _serve(self) -> None:
         while True:
             try:
                 connection, _ = self._listener.accept()
@@ -46,13 +56,13 @@ class SyslogReceiver:
                 self._connections.append(connection)
                 self._read(connection.makefile("rb"))
 
-    def _read(self, stream):
+    def _read(self, stream: BinaryIO) -> None:
         while length := self._length(stream):
             message = stream.read(length)
             if len(message) == length:
                 self.messages.append(message.decode("utf-8"))
 
-    def _length(self, stream):
+    def _length(self, stream: BinaryIO) -> int:
         digits = b""
         while (byte := stream.read(1)) not in (b" ", b""):
             digits += byte

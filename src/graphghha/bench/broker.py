@@ -1,4 +1,4 @@
-"""A real Mosquitto on a free port, with a folder of its own; started, killed and restarted by tests."""
+"""A real Mosquitto on a free port, with a folder of its own; started, killed and restarted at will."""
 
 import contextlib
 import getpass
@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from paho.mqtt.client import Client, MQTTv5
+from paho.mqtt.client import Client, MQTTMessageInfo, MQTTv5
 from paho.mqtt.enums import CallbackAPIVersion
+
+from graphghha.errors import EngineError
 
 BINARY = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 WAIT_S = 20
@@ -59,7 +61,9 @@ class Broker:
         return f"mqtt://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        assert BINARY and self._process is None
+        assert self._process is None
+        if BINARY is None:
+            raise EngineError("needs a broker: install mosquitto (Debian: apt-get install mosquitto)")
         with self._log.open("ab") as log:
             self._process = subprocess.Popen([BINARY, "-c", str(self._config)], stdout=log, stderr=log)
         deadline = time.monotonic() + WAIT_S
@@ -82,6 +86,12 @@ class Broker:
         self.stop()
         self.start()
 
+    def __enter__(self) -> "Broker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     @contextlib.contextmanager
     def publisher(self) -> Iterator["Publisher"]:
         publisher = Publisher(self)
@@ -100,12 +110,22 @@ class Publisher:
             self._client.username_pw_set(*broker.password)
         if broker.tls:
             self._client.tls_set(ca_certs=str(broker.tls.ca))
+        self._posted: list[MQTTMessageInfo] = []
         self._client.connect("127.0.0.1", broker.port)
         self._client.loop_start()
 
     def send(self, topic: str, message: object, *, retain: bool = False, qos: int = 1) -> None:
         payload = message if isinstance(message, bytes) else json.dumps(message).encode()
         self._client.publish(topic, payload, qos=qos, retain=retain).wait_for_publish(WAIT_S)
+
+    def post(self, topic: str, payload: bytes) -> None:
+        """Without waiting; `flush` waits for all."""
+        self._posted.append(self._client.publish(topic, payload, qos=1))
+
+    def flush(self) -> None:
+        posted, self._posted = self._posted, []
+        for message in posted:
+            message.wait_for_publish(WAIT_S)
 
     def close(self) -> None:
         self._client.disconnect()

@@ -1,0 +1,36 @@
+"""How much of every fault is tried."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effort:
+    zones: int = 48
+    kills: int = 100
+    state_kills: int = 60  # rows of the operators' scene at which the process is killed
+    outages_s: tuple[float, ...] = (1.0, 60.0)
+    outage_zones: int = 12
+    keepalive_s: int = 20  # a black hole is noticed after one and a half of these
+    disorders: int = 200
+    fuzz_messages: int = 100_000
+    flips: int = 2_000
+    cut_every: int = 1  # bytes of the torn tail
+    soak_minutes: float = 10.0
+    soak_speed: float = 100.0  # times real time
+
+
+FULL = Effort()
+QUICK = Effort(
+    zones=3,
+    kills=5,
+    state_kills=8,
+    outages_s=(1.0,),
+    outage_zones=2,
+    keepalive_s=1,
+    disorders=5,
+    fuzz_messages=3_000,
+    flips=60,
+    cut_every=997,
+    soak_minutes=0.1,
+    soak_speed=1_200.0,
+)

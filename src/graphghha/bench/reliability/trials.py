@@ -1,0 +1,52 @@
+"""All faults in a row: what `graphghha bench reliability` runs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from graphghha.bench.harness import machine_info
+from graphghha.bench.reliability.damage import try_damage
+from graphghha.bench.reliability.disk import try_disks
+from graphghha.bench.reliability.disorder import try_disorder
+from graphghha.bench.reliability.effort import Effort
+from graphghha.bench.reliability.figures import Figure, Say
+from graphghha.bench.reliability.flood import try_flood
+from graphghha.bench.reliability.fuzz import try_fuzz
+from graphghha.bench.reliability.kill import try_kills
+from graphghha.bench.reliability.outage import try_outages
+from graphghha.bench.reliability.rig import Rig
+from graphghha.bench.reliability.sinks import try_sinks
+from graphghha.bench.reliability.soak import try_soak
+from graphghha.bench.reliability.states import try_states
+from graphghha.errors import GraphGHHAError, NotFoundError
+
+Trial = Callable[[Path, Rig, Effort, Say], list[Figure]]
+TRIALS: dict[str, Trial] = {
+    "kill": try_kills,
+    "states": try_states,
+    "outage": try_outages,
+    "disorder": try_disorder,
+    "fuzz": try_fuzz,
+    "disk": try_disks,
+    "damage": try_damage,
+    "flood": try_flood,
+    "sinks": try_sinks,
+    "soak": try_soak,
+}
+
+
+def run(rig: Rig, effort: Effort, *, only: Sequence[str] = (), say: Say = lambda line: None) -> dict[str, Any]:
+    """Every trial in a folder of its own; one that breaks off is a figure that does not hold."""
+    if strange := [name for name in only if name not in TRIALS]:
+        raise NotFoundError(f"bench reliability: no trial {strange[0]!r}; there are: {', '.join(TRIALS)}")
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory(prefix="graphghha-reliability-") as folder:
+        for name in only or TRIALS:
+            try:
+                figures = TRIALS[name](Path(folder) / name, rig, effort, say)
+            except GraphGHHAError as exc:
+                figures = [Figure(name, "the trial itself", "to its end", f"broke off: {exc}", False)]
+            rows += [{"trial": name, **figure.to_dict()} for figure in figures]
+    config = {name: getattr(effort, name) for name in effort.__dataclass_fields__}
+    return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
