@@ -1,12 +1,15 @@
 """From testbed to report card in small: every stage real, the figures too small to mean anything."""
 
+import shutil
 from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
 from graphghha.evaluation.card import report_card
 from graphghha.evaluation.recording import record
@@ -79,3 +82,14 @@ def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_
     row = card.row()
     assert row["events"] == row["observable_events"] == 1 and 0 <= row["f1"] <= 1 and row["days"] == pytest.approx(1)
     assert card.confusion.sum() > 0
+
+
+def test_the_report_card_goes_into_the_model_directory(model_directory, tmp_path):
+    directory = tmp_path / "judged"
+    shutil.copytree(model_directory, directory)
+    small = ["--runs", "1", "--days", "1", "--zones", "2", "--unseen-runs", "0"]
+    result = CliRunner().invoke(main, ["evaluate", str(directory), *small, "--write-card", "--json"])
+    assert result.exit_code == 0, result.output
+    card = load_model(directory).card
+    assert "Report card, deploy protocol: 1 unseen buildings of 2 zones" in card
+    assert "graphghha evaluate --runs 1 --days 1 --seed 0" in card

@@ -1,6 +1,7 @@
 """`graphghha evaluate`: the report card of a model."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import click
 @click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (minutes).")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
+@click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
     model: Path | None,
@@ -30,6 +32,7 @@ def evaluate(
     baselines: bool,
     work: Path | None,
     out: Path | None,
+    write_card: bool,
     as_json: bool,
 ) -> None:
     """Judge MODEL (without: the shipped one) on labelled telemetry DATA, a file or folder as `simulate` writes it.
@@ -40,10 +43,14 @@ def evaluate(
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from graphghha.bench.evaluate import evaluate as run_evaluation
+    from graphghha.evaluation.model_card import model_card
     from graphghha.evaluation.protocols import DeployConfig, deploy_trial, file_trial
+    from graphghha.models import save_model
     from graphghha.models.shipped import shipped_model
     from graphghha.training.baselines import RivalConfig
 
+    if write_card and data:
+        raise click.UsageError("--write-card is for the deploy protocol: leave DATA out")
     directory = model or shipped_model("fcu")
     config = DeployConfig(seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs)
     trial = file_trial(directory, data) if data else deploy_trial(directory, config)
@@ -58,6 +65,8 @@ def evaluate(
             say=lambda text: progress.update(task, description=text),
             on_day=lambda: progress.advance(task),
         )
+    if write_card:
+        save_model(replace(trial.model, card=model_card(trial.model, found)), directory)
     if as_json:
         click.echo(json.dumps(found))
         return

@@ -26,9 +26,10 @@ _FIGURES = (
 def model_card(model: Model, found: Mapping[str, Any]) -> str:
     """Markdown from a model and the JSON of `graphghha evaluate`."""
     card, config, provenance = found["card"], found["config"], model.provenance
-    rows = [f"| {meaning} | {card[name]:.3f} |" for name, meaning in _FIGURES]
+    rows = [f"| {meaning} | {_figure(card[name])} |" for name, meaning in _FIGURES]
     families = [
-        f"| {family} | {scores['observable_events']} | {scores['event_recall']:.2f} | {scores['hit_at_1']:.2f} |"
+        f"| {family} | {scores['observable_events']} | {_figure(scores['event_recall'])} | "
+        f"{_figure(scores['hit_at_1'])} |"
         for family, scores in sorted(found["families"].items())
         if scores["observable_events"]
     ]
@@ -54,7 +55,39 @@ def model_card(model: Model, found: Mapping[str, Any]) -> str:
             "|---|---|---|---|",
             *families,
             "",
-            f"Command: `graphghha evaluate --runs {config['runs']} --days {config['days']} --seed {config['seed']}`.",
+            *_beside(found),
+            f"Command: `graphghha evaluate --runs {config['runs']} --days {config['days']} --seed {config['seed']}"
+            f"{' --baselines' if 'baselines' in found else ''}`.",
             "",
         ]
     )
+
+
+def _beside(found: Mapping[str, Any]) -> list[str]:
+    """The rivals, and whole cases that training never saw."""
+    lines = []
+    if unseen := found.get("unseen_cases"):
+        card = unseen["card"]
+        lines += [
+            f"Whole cases that training never saw, in a building of their own: {_figure(card['event_recall'])} of "
+            f"{card['observable_events']} found, right node first {_figure(card['hit_at_1'])}, "
+            f"{_figure(card['false_alarms_per_day'])} false alarms a day.",
+            "",
+        ]
+    if "baselines" not in found:
+        return lines
+    lines += [
+        "Beside rivals on the same days; *at equal price*: the most a method finds for no more false alarms a day.",
+        "",
+        "| method | found | at equal price | right node first | F1 | false alarms a day |",
+        "|---|---|---|---|---|---|",
+    ]
+    names = ("event_recall", "event_recall_at_equal", "hit_at_1", "f1", "false_alarms_per_day")
+    for row in found["rows"]:
+        cells = [_figure(row.get(name)) for name in names]
+        lines.append(f"| {row['method']} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _figure(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
