@@ -2,19 +2,16 @@
 
 import io
 import json
-import shutil
-import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graphghha.bench.broker import BINARY, Broker
 from graphghha.plants import Plant, load_plant, load_simulator
 from graphghha.sources import Source, open_source, points_of
 from graphghha.sources.base import Batch
@@ -59,19 +56,19 @@ def _sources(
     points = Points.of(plant, names)
     for label, lines in (("JSON line per reading", _readings(points)), ("JSON line per device", _devices(points))):
         yield label, LineSource(io.BytesIO(b"\n".join(lines)), Intake("site", Mapper(points))), None
-    with _broker(folder) as port:
-        if port is None:
-            return
+    if BINARY is None:
+        return
+    with Broker(folder) as broker:
         for label, messages in (
             ("MQTT topic per point", _topics(points)),
             ("MQTT message per device", _device_topics(points)),
         ):
-            address = f"mqtt://127.0.0.1:{port}/bench?client_id={label.split()[1]}"
+            address = f"{broker.address}/bench?client_id={label.split()[1]}"
             away = open_source(address, site="site", points=names, plant=plant)
             while not away.status.is_connected:
                 time.sleep(0.01)
             away.close()
-            count = _publish(port, messages)
+            count = _publish(broker, messages)
             source = open_source(address, site="site", points=names, plant=plant)
             try:
                 yield label, source, count
@@ -162,37 +159,10 @@ def _device_topics(points: Points) -> list[tuple[str, bytes, int]]:
     ]
 
 
-def _publish(port: int, messages: list[tuple[str, bytes, int]]) -> int:
+def _publish(broker: Broker, messages: list[tuple[str, bytes, int]]) -> int:
     """Have the broker hold messages for us, so that reading and not writing is measured; how many readings."""
-    from paho.mqtt.client import Client
-    from paho.mqtt.enums import CallbackAPIVersion
-
-    client = Client(CallbackAPIVersion.VERSION2)
-    client.connect("127.0.0.1", port)
-    client.loop_start()
-    for info in [client.publish(topic, payload, qos=1) for topic, payload, _ in messages]:
-        info.wait_for_publish(GIVE_UP_S)
-    client.disconnect()
-    client.loop_stop()
+    with broker.publisher() as device:
+        for topic, payload, _ in messages:
+            device.post(topic, payload)
+        device.flush()
     return sum(readings for _, _, readings in messages)
-
-
-@contextmanager
-def _broker(folder: Path) -> Iterator[int | None]:
-    """A mosquitto of our own on a free port; None where there is none."""
-    binary = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
-    if binary is None:
-        yield None
-        return
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    config = folder / "mosquitto.conf"
-    lines = (f"listener {port} 127.0.0.1", "allow_anonymous true", "max_inflight_messages 0", "max_queued_messages 0")
-    config.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    process = subprocess.Popen([binary, "-c", str(config)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.wait(10)

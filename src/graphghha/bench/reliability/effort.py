@@ -11,7 +11,7 @@ class Effort:
     outages_s: tuple[float, ...] = (1.0, 60.0)
     outage_zones: int = 12
     keepalive_s: int = 20  # a black hole is noticed after one and a half of these
-    disorders: int = 200
+    disorders: int = 20
     fuzz_messages: int = 100_000
     flips: int = 2_000
     cut_every: int = 1  # bytes of the torn tail

@@ -18,7 +18,7 @@ from graphghha.monitor import Detector, Reader, SiteConfig
 
 PREFIX = "bms"
 JOURNAL = "journal.sqlite"
-WAIT_S = 120.0
+WAIT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
