@@ -63,9 +63,9 @@ class SignalWitness:
         near = [node, *(int(other) for other in self._near.of(node))]
         told = [findings[other] for other in near if other in findings and abs(findings[other].deviation) >= NOTEWORTHY]
         told.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
-        if node in findings and findings[node] not in told:
-            told.insert(0, findings[node])
         signals = [self._signal(finding) for finding in told[:MOST_SIGNALS]]
+        if node in findings and findings[node] not in told:
+            signals.append(self._signal(findings[node]))  # nothing odd about it, and that is worth knowing too
         edges = [self._edge(node, finding) for finding in told if finding.node != node]
         return signals + edges[:MOST_EDGES]
 
@@ -99,7 +99,7 @@ class SignalWitness:
         low = min(max(finding.expected - margin, signal.low), signal.high)
         high = max(min(finding.expected + margin, signal.high), signal.low)
         is_odd = abs(finding.deviation) >= 1.0
-        looks = (advice.low if finding.deviation < 0 else advice.high) if is_odd else "reads as expected"
+        looks = (advice.low if finding.deviation < 0 else advice.high) if is_odd else "is within what is usual"
         return {
             "kind": "signal",
             "node": role,

@@ -89,6 +89,9 @@ def news(kind: str, body: dict[str, Any]) -> str:
 
 def _said(item: dict[str, Any]) -> str:
     if item["unit"] == "fraction":
-        return f"{item['text']} ({item['value']:.0%}, expected {item['expected']:.0%})"
-    unit = "°C" if item["unit"] == "degC" else item["unit"]
-    return f"{item['text']} ({item['value']:.3g} {unit}, expected {item['expected']:.3g})"
+        value, expected = f"{item['value']:.0%}", f"{item['expected']:.0%}"
+    else:
+        unit = "°C" if item["unit"] == "degC" else item["unit"]
+        value, expected = f"{item['value']:.3g} {unit}", f"{item['expected']:.3g}"
+    is_odd = abs(item["deviation"]) >= 1.0
+    return f"{item['text']} ({value}, expected {expected})" if is_odd else f"{item['text']} ({value})"

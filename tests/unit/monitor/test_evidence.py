@@ -81,8 +81,11 @@ def test_every_node_of_the_plant_has_advice_of_its_own():
 def test_sentences_name_zone_node_class_probability_and_time():
     body = {"zone": "zone-07", "name": "cooling valve", "class": "actuator", "probability": 0.97}
     signal = {"kind": "signal", "text": "valve reads closed", "unit": "fraction", "value": 0.0, "expected": 0.4}
+    signal["deviation"] = -9.0
     body |= {"since": "2018-07-02T14:07:00Z", "evidence": [signal], "state": "unacknowledged"}
     expected = "Zone 7: cooling valve, actuator attack, p = 0.97, since 14:07; valve reads closed (0%, expected 40%)"
     assert sentence(body) == expected
+    signal |= {"deviation": 0.4, "text": "valve is within what is usual"}
+    assert sentence(body).endswith("; valve is within what is usual (0%)")
     assert news("incident.closed", body) == "Zone 7: cooling valve is back to normal"
     assert subject({"zone": None, "name": "pump"}) == "pump"
