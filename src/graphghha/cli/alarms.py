@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from graphghha.errors import ConfigError
+
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 SHOWN = 50
 
@@ -110,7 +112,7 @@ def shelve(
 ) -> None:
     """Put an incident's alarms, or a node's, aside for some hours."""
     if not 0 < hours <= 24:
-        raise click.BadParameter(f"{hours:g} hours; more than 0 and at most 24", param_hint="--for")
+        raise ConfigError(f"shelve --for {hours:g}: hours must be more than 0 and at most 24")
     for_ms = int(hours * 3_600_000)
     _order(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
 
