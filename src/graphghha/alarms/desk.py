@@ -85,6 +85,11 @@ class Desk:
         facts += self._tell(now_ms, frozenset(closed), grown)
         return facts + self._refresh(now_ms, closed)
 
+    def let_go(self, now_ms: int) -> list[Fact]:
+        """Nobody watches these alarms any more: they clear, their incidents close, acknowledgements stay owed."""
+        active = [node for node, alarm in self._alarms.items() if alarm.active]
+        return self.process(now_ms, {}, active) + self.report(now_ms, (), self._open())
+
     def apply(self, command: Command, now_ms: int, past: Body | None = None) -> list[Fact]:
         """Fold a command, or say why not. `past` is the target's last body when it has left the desk."""
         facts = [Fact(now_ms, "operator.command", command.to_dict())]
@@ -154,6 +159,9 @@ class Desk:
         if command.target in self.incidents:
             self.incidents[command.target] = body
         return Fact(now_ms, "incident.disposed", dict(body))
+
+    def _open(self) -> list[str]:
+        return [key for key, body in self.incidents.items() if not body["closed"]]
 
     def _members(self, key: str) -> list[str]:
         return [node for node, owner in self._owner.items() if owner == key]

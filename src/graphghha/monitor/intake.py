@@ -17,7 +17,8 @@ from graphghha.windows import Counters, Grid, GridConfig, Rows
 
 SLICE_ROWS = 512  # of the grid, between two closings: far below what it holds open
 DAY_MS = 86_400_000
-LONGEST_LEAP_MS = 92 * DAY_MS  # a plant may stand still for a season; the year 2099 is a wrong clock
+ADRIFT_TIMES = 3
+LONGEST_LEAP_MS = 92 * DAY_MS  # a plant may stand still for a season; what lies further on is another beginning
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,12 +48,20 @@ class Intake:
         self._grid: Grid | None = None
         self._clock: _Clock | None = None
         self._leaping: set[int] = set()  # points that state times far ahead, since the last believable reading
+        self._leaping_to: set[int] = set()  # the times they state, no more of them than needed
+        self.is_adrift = False  # most points live in a time that this grid cannot reach
         self.rejected: dict[str, int] = {}  # by the source, by reason
 
     @property
     def now_ms(self) -> int | None:
         """Plant time, as far as it is known."""
         return self._clock.now_ms if self._clock else None
+
+    @property
+    def received_ms(self) -> int | None:
+        """The receiver's time, as far as it was followed: with it a silence goes on being counted."""
+        clock = self._clock
+        return clock.received_ms + clock.now_ms - clock.newest_ms if clock else None
 
     @property
     def closed_ms(self) -> int | None:
@@ -96,6 +105,7 @@ class Intake:
                 yield from self._advance(target)
                 continue
             self._leaping.clear()
+            self._leaping_to.clear()
             self._put(batch, now)
             self._believe(int(times[now].max()), batch.received_ms)
             left &= ~now
@@ -126,13 +136,16 @@ class Intake:
         """Where to go on after a long silence; None while too few points say so: one wrong clock moves nobody."""
         first = int(times[left].min())
         assert self._grid is not None
-        if first - self._grid.next_time_ms > LONGEST_LEAP_MS:
-            return None
         columns = np.arange(len(self.points)) if batch.points is None else batch.points[left]
         self._leaping.update(columns.tolist())
         if 2 * len(self._leaping) < len(self.points):
             return None
-        return first - self.config.step_ms
+        if first - self._grid.next_time_ms <= LONGEST_LEAP_MS:
+            return first - self.config.step_ms
+        # one row of the year 2099 is a mistake; when time goes on there, the mistake was the beginning
+        self._leaping_to.update(np.unique(times[left])[:ADRIFT_TIMES].tolist())
+        self.is_adrift = len(self._leaping_to) >= ADRIFT_TIMES
+        return None
 
     def _close(self) -> Iterator[Rows]:
         if self._clock:
@@ -149,6 +162,7 @@ class Intake:
             "grid": self._grid.to_state() if self._grid else None,
             "clock": [clock.newest_ms, clock.received_ms, clock.now_ms] if clock else None,
             "leaping": sorted(self._leaping),
+            "leaping_to": sorted(self._leaping_to),
             "rejected": dict(self.rejected),
         }
 
@@ -159,5 +173,6 @@ class Intake:
             intake._grid = Grid.from_state(state["grid"], intake.points, intake._grid_config)
         if state["clock"] is not None:
             intake._clock = _Clock(*state["clock"])
-        intake._leaping, intake.rejected = set(state["leaping"]), dict(state["rejected"])
+        intake._leaping, intake._leaping_to = set(state["leaping"]), set(state.get("leaping_to", ()))
+        intake.rejected = dict(state["rejected"])
         return intake

@@ -64,6 +64,7 @@ class Journal:
         self.damage: dict[str, Any] | None = None  # what was found at the start
         self._connection: sqlite3.Connection | None = None
         self._commits = 0
+        self._sites: set[str] = set()  # written by this process
         try:
             self._open()
             self.reader = Reader(path)
@@ -106,31 +107,38 @@ class Journal:
 
         self._transact(write)
         self._commits += 1
+        self._sites.update(entry.site for entry in entries)
         if self._commits % REVIEW_COMMITS == 0:
             self.review()
 
-    def pending_commands(self) -> list[tuple[int, str, Command]]:
-        """What operators asked for and nobody has answered: id, site, command."""
+    def pending_commands(self) -> list[tuple[int, str, str]]:
+        """What operators asked for and nobody has answered: id, site, command as JSON."""
         query = "SELECT id, site, body FROM commands WHERE state = 'pending' ORDER BY id"
         try:
-            found = self._connected().execute(query).fetchall()
+            return self._connected().execute(query).fetchall()
         except (sqlite3.Error, JournalError):
             return []  # they wait as the disk does
-        return [(number, site, Command.from_dict(json.loads(body))) for number, site, body in found]
 
     def review(self) -> None:
         """Drop what is older than wished or more than fits."""
         keep, most = self._retention, self._retention.most_mb * 1e6
 
         def drop(connection: sqlite3.Connection) -> None:
-            (newest,) = connection.execute("SELECT coalesce(max(time_ms), 0) FROM checkpoints").fetchone()
-            oldest, needed = int(newest - keep.days * DAY_MS), newest - keep.keep_rows_ms
-            connection.execute("DELETE FROM rows WHERE last_ms < ?", (min(oldest, needed),))
+            # every site has a clock of its own: beside a live one there may be a replay of years ago
+            own = "SELECT time_ms FROM checkpoints WHERE checkpoints.site = {}.site"
+            old_rows = f"DELETE FROM rows WHERE last_ms < ({own.format('rows')}) - ?"
+            days_ms = int(keep.days * DAY_MS)
+            connection.execute(old_rows, (max(days_ms, keep.keep_rows_ms),))
             # whole numbers from the old end, and never the last: numbering goes on from it
-            young = "SELECT coalesce(min(number), (SELECT max(number) FROM events)) FROM events WHERE time_ms >= ?"
-            connection.execute(f"DELETE FROM events WHERE number < ({young})", (oldest,))
+            # a site nobody watches any more does not age by its own clock
+            watched = f"{own.format('events')} AND checkpoints.site IN (SELECT value FROM json_each(?))"
+            now = f"coalesce(({watched}), (SELECT max(time_ms) FROM checkpoints), 0)"
+            young = f"SELECT min(number) FROM events WHERE time_ms >= {now} - ?"
+            first_kept = f"coalesce(({young}), (SELECT max(number) FROM events))"
+            sites = json.dumps(sorted(self._sites))
+            connection.execute(f"DELETE FROM events WHERE number < {first_kept}", (sites, days_ms))
             if _size(connection) > most:
-                connection.execute("DELETE FROM rows WHERE last_ms < ?", (needed,))
+                connection.execute(old_rows, (keep.keep_rows_ms,))
             if _size(connection) > most:
                 connection.execute(
                     "DELETE FROM events WHERE number <= (SELECT (min(number) + max(number)) / 2 FROM events)"

@@ -3,6 +3,7 @@
 One site's error never stops another; a disk that fails stops the journal, not the scoring.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphghha.alarms import Command, Fact
+from graphghha.alarms import Command, Fact, iso
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.journal import Journal
@@ -53,7 +54,7 @@ class Monitor:
         zones = list(dict.fromkeys(zone for zone in graph.zones if zone is not None))
         what = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
         self.journal.register(name, {**what, "points": list(detector.points), "step_ms": config.intake.step_ms})
-        now_ms = self.sites[name].time_ms
+        now_ms = self._time_ms(name)
         if not self._told_damage:
             pending.facts.append(Fact(now_ms, "journal.damaged", {"priority": "high", **(self.journal.damage or {})}))
             self._told_damage = True
@@ -67,6 +68,9 @@ class Monitor:
         if batch.site not in self.sites:
             raise NotFoundError(f"no site {batch.site!r}; watched are {', '.join(self.sites) or 'none'}")
         facts = self._guarded(batch.site, lambda site: site.take(batch))
+        if self.sites[batch.site].intake.is_adrift:
+            self._begin_anew(batch.site)
+            facts += self._guarded(batch.site, lambda site: site.take(batch))
         if source is not None:
             self._pending[batch.site].hold(source, batch)
         self.commit()
@@ -85,8 +89,10 @@ class Monitor:
     def serve(self) -> None:
         """Answer operators who left commands in the journal."""
         commands = self.journal.pending_commands()
+        answered = {number for pending in self._pending.values() for number, *_ in pending.answers}
         for number, name, command in commands:
-            self._answer(number, name, command)
+            if number not in answered:  # else the answer waits for the disk
+                self._answer(number, name, command)
         if commands:
             self.commit()
 
@@ -104,13 +110,15 @@ class Monitor:
         try:
             detector = self._load(name, directory)
             site.swap(detector, self._history(name, detector))
-        except GraphGHHAError as exc:
-            log.error("%s: model %s refused: %s", name, directory, exc)
-            body = {"directory": directory.name, "reason": str(exc), "kept": site.detector.model}
-            self.note(name, Fact(site.time_ms, "model.refused", body))
+        except Exception as exc:  # whatever is wrong with the new one, the old one goes on
+            is_ours = isinstance(exc, GraphGHHAError)
+            reason = str(exc) if is_ours else repr(exc)
+            log.error("%s: model %s refused: %s", name, directory, reason, exc_info=not is_ours)
+            body = {"directory": directory.name, "reason": reason, "kept": site.detector.model}
+            self.note(name, Fact(self._time_ms(name), "model.refused", body))
             self.commit()
             return False
-        self.note(name, Fact(site.time_ms, "model.swapped", {"model": detector.model}))
+        self.note(name, Fact(self._time_ms(name), "model.swapped", {"model": detector.model}))
         self.commit()
         return True
 
@@ -137,7 +145,7 @@ class Monitor:
 
     def run(self, sources: Mapping[str, Source], stop: Flag) -> None:
         """Poll, judge, commit, acknowledge, until told to stop or every source has ended."""
-        feeds = {name: _Feed(source) for name, source in sources.items()}
+        feeds = {name: _Feed(source, self.sites[name].intake.received_ms) for name, source in sources.items()}
         served = time.monotonic()
         while feeds and not stop.is_set():
             for name, feed in list(feeds.items()):
@@ -165,27 +173,37 @@ class Monitor:
                 self.finish(name)
                 return False
             batch = feed.tick(name, now)
+            self._await(name, feed, now)
         if batch is not None:
             feed.heard(batch, now)
             self.step(batch, feed.source if batch.receipt is not None or len(batch) else None)
         return True
 
+    def _await(self, name: str, feed: "_Feed", now: float) -> None:
+        """A site that was never heard has no plant time yet, and still must not be silent without a word."""
+        if feed.is_awaited and now - feed.began >= self.sites[name].config.lost_after_ms / 1000:
+            feed.is_awaited = False
+            body = {"priority": "high", "reason": feed.source.status.detail}
+            self.note(name, Fact(self._time_ms(name), "source.silent", body))
+            self.commit()
+
     def _source_failed(self, name: str, feed: "_Feed", exc: Exception) -> None:
         log.warning("%s: source failed, next try in %g s: %s", name, feed.back_off_s, exc)
         if feed.back_off_s == BACK_OFF_S[0]:
-            self.note(name, Fact(self.sites[name].time_ms, "source.failed", {"reason": str(exc)}))
+            self.note(name, Fact(self._time_ms(name), "source.failed", {"reason": str(exc)}))
             self.commit()
         feed.not_before = time.monotonic() + feed.back_off_s
         feed.back_off_s = min(2 * feed.back_off_s, BACK_OFF_S[1])
 
-    def _answer(self, number: int, name: str, command: Command) -> None:
-        if name not in self.sites:
-            return
-        pending = self._pending[name]
+    def _answer(self, number: int, name: str, text: str) -> None:
+        pending = self._pending[name if name in self.sites else next(iter(self.sites))]
         try:
+            if name not in self.sites:
+                raise NotFoundError(f"site {name!r} is not watched any more; watched are {', '.join(self.sites)}")
+            command = Command.from_dict(json.loads(text))
             pending.facts += self.sites[name].command(command, self.journal.reader.incident(command.target))
             pending.answers.append((number, "done", ""))
-        except GraphGHHAError as exc:
+        except (GraphGHHAError, ValueError) as exc:
             pending.answers.append((number, "refused", f"{type(exc).__name__}: {exc}"))
 
     def _guarded(self, name: str, work: Callable[[Site], Outcome]) -> list[Fact]:
@@ -198,18 +216,32 @@ class Monitor:
             site = self.sites[name]
             if not pending.rows:  # else the journal is behind, and memory is the better witness
                 self.sites[name], _ = self._restored(name, site.detector, site.config)
-            outcome = Outcome([Fact(site.time_ms, "site.failed", {"priority": "high", "reason": repr(exc)})])
+            failed = {"priority": "high", "reason": repr(exc)}
+            outcome = Outcome([Fact(self._time_ms(name), "site.failed", failed)])
         pending.add(outcome)
         return outcome.facts
 
     def _restored(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
+        kept = None
         try:
             kept = self.journal.reader.checkpoint(name)
             if kept is None:
                 return Site(name, detector, config), ""
             return Site.from_state(name, detector, config, *kept, self._history(name, detector)), ""
         except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
-            return Site(name, detector, config), f"its state cannot be used, it begins anew: {exc}"
+            site = Site(name, detector, config)
+            if kept is not None:
+                self._pending[name].facts += site.inherit(kept[1], self._last_ms(name))
+            return site, f"its state cannot be used, it begins anew: {exc}"
+
+    def _begin_anew(self, name: str) -> None:
+        """The first reading ever bore a wrong time, or the site stood still for longer than a grid can bridge."""
+        old, pending = self.sites[name], self._pending[name]
+        self.sites[name] = site = Site(name, old.detector, old.config)
+        pending.facts += site.inherit(old.desk.to_dict(), old.time_ms)
+        reason = f"its points have gone on far from {iso(old.time_ms)}, it begins anew"
+        log.warning("%s: %s", name, reason)
+        pending.facts.append(Fact(old.time_ms, "site.reset", {"reason": reason}))
 
     def _history(self, name: str, detector: Detector) -> Rows:
         rows = self.journal.reader.rows(name, newest=detector.history_rows) if detector.history_rows else None
@@ -229,22 +261,31 @@ class Monitor:
 
     @property
     def _now_ms(self) -> int:
-        return max((site.time_ms for site in self.sites.values()), default=0)
+        return max((self._time_ms(name) for name in self.sites), default=0)
+
+    def _time_ms(self, name: str) -> int:
+        """Plant time; before the first row nobody but this machine's clock can tell."""
+        return self.sites[name].time_ms or time.time_ns() // 1_000_000
+
+    def _last_ms(self, name: str) -> int:
+        return int(self.journal.reader.summary(name).get("time_ms", 0))
 
 
 class _Feed:
     """One source, and when it was last heard."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, received_ms: int | None) -> None:
+        """`received_ms` is how far its silence was followed before, if it was ever heard."""
         self.source = source
         self.not_before, self.back_off_s = 0.0, BACK_OFF_S[0]
-        self._received_ms: int | None = None
-        self._at = self._ticked = time.monotonic()
+        self._received_ms = received_ms
+        self.is_awaited = received_ms is None
+        self.began = self._at = self._ticked = time.monotonic()
 
     def heard(self, batch: Batch, now: float) -> None:
         self.back_off_s = BACK_OFF_S[0]
         if len(batch):
-            self._received_ms, self._at = batch.received_ms, now
+            self._received_ms, self._at, self.is_awaited = batch.received_ms, now, False
 
     def tick(self, site: str, now: float) -> Batch | None:
         """Time has passed without news, by a clock nobody can set."""

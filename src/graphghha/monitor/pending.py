@@ -16,6 +16,7 @@ from graphghha.sources import Batch, Source
 log = logging.getLogger(__name__)
 MOST_ROW_BYTES = 64_000_000
 MOST_FACTS = 100_000
+MOST_HELD = 100_000
 
 
 @dataclass(slots=True)
@@ -77,6 +78,8 @@ class Pending:
 
     def bound(self) -> None:
         """Memory is not a disk: raw rows go first, the oldest first, and every drop is counted."""
+        if len(self.held) > MOST_HELD:  # a source without receipts waits for nothing
+            self.held = [each for each in self.held if each[1].receipt is not None]
         size = sum(block.nbytes for block in self.rows)
         while self.rows and size > MOST_ROW_BYTES:
             block = self.rows.pop(0)

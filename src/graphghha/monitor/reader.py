@@ -3,6 +3,8 @@
 import json
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -97,9 +99,9 @@ class Reader:
             "ORDER BY first_ms DESC"
         )
         blocks, have = [], 0
-        for first_ms, last_ms, count, data in self._all(query, site, from_ms, to_ms):
+        for first_ms, last_ms, count, data in self._each(query, site, from_ms, to_ms):
             if newest is not None and have >= newest:
-                break
+                break  # months may lie before
             blocks.append((np.linspace(first_ms, last_ms, count).round().astype(np.int64), unpack_rows(data, count)))
             have += count
         if not blocks:
@@ -118,9 +120,13 @@ class Reader:
         return state, answer
 
     def _all(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        return list(self._each(query, *arguments))
+
+    def _each(self, query: str, *arguments: Any) -> Iterator[tuple[Any, ...]]:
+        """One by one, for answers that may be larger than memory; others wait meanwhile."""
         try:
-            with self._lock:
-                return self._connection.execute(query, arguments).fetchall()
+            with self._lock, closing(self._connection.execute(query, arguments)) as cursor:
+                yield from cursor
         except sqlite3.Error as exc:
             raise JournalError(f"{self.path}: {exc}") from exc
 

@@ -111,6 +111,11 @@ class Site:
     def command(self, command: Command, past: dict[str, Any] | None = None) -> list[Fact]:
         return self.desk.apply(command, self.time_ms, past)
 
+    def inherit(self, desk: Mapping[str, Any], now_ms: int) -> list[Fact]:
+        """Take over the desk of a site whose state no longer fits: what was open is over, and can be acknowledged."""
+        self.desk = Desk.from_dict(desk, frozenset(self.detector.graph.names), latching=self.config.latching)
+        return self.desk.let_go(now_ms)
+
     def swap(self, detector: Detector, history: Rows) -> None:
         """Another model from the next row on, with its windows filled from the site's own rows."""
         if detector.graph != self.detector.graph:

@@ -31,8 +31,10 @@ def summarise(site: Site) -> dict[str, Any]:
         states[graph.zones[node] or ""].add(UNKNOWN)
         missing[graph.zones[node] or ""] += 1
     letters = site.desk.letters
+    zone_of = dict(zip(graph.names, graph.zones, strict=True))
     for name, letter in letters.items():
-        states[graph.zones[graph.index(name)] or ""].add(WORDS[letter])
+        if name in zone_of:  # else it belongs to a graph this site had before
+            states[zone_of[name] or ""].add(WORDS[letter])
     return {
         "site": site.name,
         "as_of": iso(site.time_ms),

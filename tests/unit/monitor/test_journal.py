@@ -179,3 +179,24 @@ def test_retention_by_size_takes_rows_before_events(path):
         assert journal.first_event_number() == 1
         assert len(journal.reader.rows("o")) < 10
         assert path.stat().st_size + path.with_name("journal.db-wal").stat().st_size > 0
+
+
+def test_a_replay_of_years_ago_ages_by_its_own_clock(path):
+    with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:
+        for day in range(6):
+            journal.write([entry(day * DAY_MS, site="replay"), entry((3000 + day) * DAY_MS, site="live")])
+        journal.review()
+        assert journal.reader.rows("replay").times_ms[0] == 3 * DAY_MS, "a restart needs them"
+        assert journal.reader.rows("live").times_ms[0] == 3003 * DAY_MS
+        assert {event.site for event in journal.events_after(0, 99)} == {"replay", "live"}
+        assert journal.first_event_number() == 13
+
+
+def test_a_site_nobody_watches_any_more_does_not_hold_back_retention(path):
+    with Journal(path) as journal:
+        journal.write([entry(0, site="gone")])
+    with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:
+        for day in range(6):
+            journal.write([entry(day * DAY_MS)])
+        journal.review()
+        assert journal.first_event_number() == 9

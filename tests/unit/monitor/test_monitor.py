@@ -1,5 +1,6 @@
 """Many sites, one process: nothing acknowledged before it is written, no site's trouble another's."""
 
+import itertools
 import sqlite3
 from threading import Event as Flag
 
@@ -13,7 +14,7 @@ from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import submit
 from graphghha.monitor.view import read_view
 from graphghha.sources import SourceStatus
-from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, quiet, telemetry, wide
+from monitor_builders import CONFIG, GRAPH, MINUTE, Rolling, Script, detector, long, quiet, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 
@@ -243,3 +244,118 @@ def test_a_state_that_no_longer_fits_is_reported_and_the_site_begins_anew(path):
 def test_an_unknown_site_is_refused(path):
     with Journal(path) as journal, pytest.raises(NotFoundError, match="no site 'office'"):
         Monitor(journal).step(portions()[0])
+
+
+class Mute(Feed):
+    """Connected, and without a word until it is told to end."""
+
+    def __init__(self, flag, polls):
+        super().__init__([])
+        self.flag, self.polls = flag, polls
+
+    def poll(self, timeout_s):
+        self.polls -= 1
+        if self.polls <= 0:
+            self.flag.set()
+        return None
+
+    @property
+    def status(self):
+        return SourceStatus(is_connected=True, detail="waiting for the broker")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A monotonic clock that makes a minute of every look."""
+    ticks = itertools.count()
+    monkeypatch.setattr("graphghha.monitor.monitor.time.monotonic", lambda: 60.0 * next(ticks))
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_source_that_stays_silent_after_a_restart_is_lost_all_the_same(path):
+    run_through(path, portions()[:3])
+    with Journal(path) as journal:
+        monitor, stop = Monitor(journal), Flag()
+        site = monitor.add("office", detector(), CONFIG)
+        monitor.run({"office": Mute(stop, polls=10)}, stop)
+        assert site.is_lost and site.unknown.all()
+        assert "source.lost" in [line[3] for line in story(journal)]
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_source_never_heard_is_an_event_with_a_time_of_this_century(path):
+    with Journal(path) as journal:
+        monitor, stop = Monitor(journal), Flag()
+        monitor.add("office", detector(), CONFIG)
+        monitor.run({"office": Mute(stop, polls=20)}, stop)
+        ((_, _, time_ms, kind, body),) = story(journal)
+    assert kind == "source.silent" and body["reason"] == "waiting for the broker" and time_ms > TIMES[0]
+
+
+def test_commands_nobody_can_carry_out_are_refused_and_stop_nobody(path):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        gone = submit(path, "annex", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
+        odd = submit(path, "office", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
+        with sqlite3.connect(path) as foreign:
+            foreign.execute("UPDATE commands SET body = ? WHERE id = ?", ('{"verb": "explode", "target": "x"}', odd))
+        monitor.serve()
+        assert journal.reader.answer(gone)[0] == "refused" and "annex" in journal.reader.answer(gone)[1]
+        assert journal.reader.answer(odd)[0] == "refused" and "explode" in journal.reader.answer(odd)[1]
+
+
+def test_a_command_is_carried_out_once_though_its_answer_waits_for_the_disk(path):
+    with Stubborn(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        for batch in portions()[:6]:
+            monitor.step(batch)
+        (incident,) = journal.reader.incidents(is_open=True)
+        number = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada"))
+        journal.full = True
+        monitor.serve()
+        monitor.serve()
+        journal.full = False
+        monitor.serve()
+        assert journal.reader.answer(number) == ("done", "")
+
+
+def test_a_model_that_breaks_in_an_unforeseen_way_is_refused_too(path, tmp_path):
+    def load(site, directory):
+        raise KeyError("rule")
+
+    with Journal(path) as journal:
+        monitor = Monitor(journal, load=load)
+        monitor.add("office", detector(), CONFIG)
+        assert not monitor.swap("office", tmp_path / "odd")
+        assert monitor.sites["office"].detector.model == "rolling@1"
+        assert story(journal)[-1][3] == "model.refused"
+
+
+def test_incidents_of_a_state_that_no_longer_fits_can_still_be_acknowledged(path):
+    run_through(path, portions()[:6])
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        (before,) = journal.reader.incidents(is_open=True)
+        graph = loop_template().replicate(1)
+        monitor.add("office", detector(graph, lambda: Script(quiet(50, graph.num_nodes))), CONFIG)
+        monitor.commit()
+        (after,) = journal.reader.incidents(is_open=True)
+        assert after["id"] == before["id"] and after["closed"] and after["state"] == "returned"
+        monitor.command("office", Command(verb=Verb.ACK, target=after["id"], by="ada"))
+        assert journal.reader.incidents(is_open=True) == []
+
+
+def test_one_device_with_a_dead_clock_battery_does_not_keep_a_site_in_the_year_2000(path, tmp_path):
+    ancient = long([946_684_800_000], [3], [20.0], received_ms=int(TIMES[0]))
+    clean = run_through(tmp_path / "clean.db")
+    told = run_through(path, [ancient, *portions()])
+    at = [line[3] for line in told].index("site.reset")
+    assert [line[2:] for line in told[at + 1 :]] == [line[2:] for line in clean]
+
+
+def test_one_row_of_the_year_2099_moves_nobody(path, tmp_path):
+    far = wide([4_083_955_200_000], VALUES[:1])
+    told = run_through(path, [*portions()[:5], far, *portions()[5:]])
+    assert told == run_through(tmp_path / "clean.db")
