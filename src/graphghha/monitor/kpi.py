@@ -1,10 +1,11 @@
 """The figures by which ISA-18.2 judges an alarm system, from its own journal. Targets: `docs/operators.md`."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphghha.errors import NotFoundError
 from graphghha.monitor.reader import Reader
 from graphghha.monitor.sinks import Event
 
@@ -12,11 +13,12 @@ TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
 FLOOD_ABOVE = 10
 CHATTER_TIMES, CHATTER_MS = 3, 60_000
 PAGE = 10_000
+PROCESS = ("site.watching", "alarm.", "incident.", "flood.")  # kinds whose time is the plant's for certain
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What a pass over the events leaves."""
+    """What a pass over the events of one site leaves."""
 
     told: list[int] = field(default_factory=list)
     priorities: Counter[str] = field(default_factory=Counter)
@@ -27,15 +29,20 @@ class _Tally:
     stale: set[str] = field(default_factory=set)
     flood_ms: int = 0
     flood_since: int | None = None
-    suspended: int = 0
-    dispositions: Counter[str] = field(default_factory=Counter)
     first_ms: int | None = None
     last_ms: int = 0
+    suspended: int = 0
+    dispositions: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def span_ms(self) -> int:
+        return 0 if self.first_ms is None else self.last_ms - self.first_ms
 
     def take(self, event: Event) -> None:
         time_ms, body = event.time_ms, event.body
-        self.first_ms = time_ms if self.first_ms is None else min(self.first_ms, time_ms)
-        self.last_ms = max(self.last_ms, time_ms)
+        if event.kind.startswith(PROCESS):
+            self.first_ms = time_ms if self.first_ms is None else min(self.first_ms, time_ms)
+            self.last_ms = max(self.last_ms, time_ms)
         match event.kind:
             case "incident.annunciated":
                 self.told.append(time_ms)
@@ -60,7 +67,8 @@ class _Tally:
                 self.dispositions[body["disposition"]["is"]] += 1
 
     def finish(self, end_ms: int) -> None:
-        self.last_ms = max(self.last_ms, end_ms)
+        if self.first_ms is not None:
+            self.last_ms = max(self.last_ms, end_ms)
         for node in list(self.standing):
             self._settle(node, self.last_ms)
         if self.flood_since is not None:
@@ -73,33 +81,47 @@ class _Tally:
 
 
 def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
-    """Rates are over the time from the first event to the newest data."""
-    tally = _Tally()
+    """Rates are over the time from the first event to the newest data, of the site watched longest.
+
+    Every site is counted by itself: they share names of nodes, and their clocks need not agree.
+    """
+    known = reader.sites()
+    if site is not None and site not in known:
+        raise NotFoundError(f"{reader.path}: no site {site!r}; there are {', '.join(known) or 'none'}")
+    tallies = {name: _Tally() for name in ([site] if site else known)}
     for event in _events(reader):
-        if site in (None, event.site):
-            tally.take(event)
-    sites = [site] if site else list(reader.sites())
-    tally.finish(max((int(reader.summary(name).get("time_ms", 0)) for name in sites), default=0))
-    span = max(tally.last_ms - (tally.first_ms or 0), 1) if tally.first_ms is not None else 1
-    periods = Counter(time // TEN_MINUTES for time in tally.told)
-    count, top = len(tally.told), sum(n for _, n in tally.roots.most_common(10))
+        if event.site in tallies:
+            tallies[event.site].take(event)
+    for name, tally in tallies.items():
+        tally.finish(int(reader.summary(name).get("time_ms", 0)))
+    return _figures(list(tallies.values()))
+
+
+def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
+    span = max([1, *(tally.span_ms for tally in tallies)])
+    told = [time for tally in tallies for time in tally.told]
+    periods = Counter(time // TEN_MINUTES for time in told)
+    roots = [n for tally in tallies for n in tally.roots.values()]
+    count, top = len(told), sum(sorted(roots, reverse=True)[:10])
+    priorities = sum((tally.priorities for tally in tallies), Counter[str]())
+    dispositions = sum((tally.dispositions for tally in tallies), Counter[str]())
     return {
         "days": round(span / DAY, 3),
         "annunciated": count,
         "per_10_min": round(count * TEN_MINUTES / span, 4),
         "per_hour": round(count * HOUR / span, 3),
         "per_day": round(count * DAY / span, 2),
-        "most_in_10_min": _most_within(tally.told, TEN_MINUTES),
+        "most_in_10_min": _most_within(told, TEN_MINUTES),
         "share_of_periods_above_10": round(
             sum(n > FLOOD_ABOVE for n in periods.values()) / max(1, -(-span // TEN_MINUTES)), 5
         ),
-        "share_of_time_in_flood": round(tally.flood_ms / span, 5),
+        "share_of_time_in_flood": round(max((tally.flood_ms for tally in tallies), default=0) / span, 5),
         "top_10_share": round(top / count, 3) if count else None,
-        "chattering": len(tally.chattering),
-        "stale": len(tally.stale),
-        "priorities": {name: round(n / count, 3) for name, n in sorted(tally.priorities.items())},
-        "suspensions": tally.suspended,
-        "dispositions": dict(sorted(tally.dispositions.items())),
+        "chattering": sum(len(tally.chattering) for tally in tallies),
+        "stale": sum(len(tally.stale) for tally in tallies),
+        "priorities": {name: round(n / count, 3) for name, n in sorted(priorities.items())},
+        "suspensions": sum(tally.suspended for tally in tallies),
+        "dispositions": dict(sorted(dispositions.items())),
     }
 
 

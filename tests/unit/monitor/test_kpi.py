@@ -1,0 +1,41 @@
+"""The figures of ISA-18.2, from a journal of several sites."""
+
+import pytest
+
+from graphghha.alarms import Fact
+from graphghha.errors import NotFoundError
+from graphghha.monitor import Journal
+from graphghha.monitor.journal import DAY_MS, Entry
+from graphghha.monitor.kpi import kpi
+
+YEARS_MS = 3000 * DAY_MS
+NODE = {"node": "zone-01/valve"}
+
+
+def watched(site, begin_ms):
+    facts = [Fact(begin_ms, "site.watching", {}), Fact(begin_ms + 1000, "alarm.raised", NODE)]
+    return Entry(site=site, time_ms=begin_ms + DAY_MS, facts=facts, state={}, summary={"time_ms": begin_ms + DAY_MS})
+
+
+@pytest.fixture
+def reader(tmp_path):
+    with Journal(tmp_path / "journal.db") as journal:
+        for site, begin_ms in (("replay", DAY_MS), ("live", YEARS_MS), ("annex", YEARS_MS)):
+            journal.register(site, {"nodes": [NODE["node"]]})
+            journal.write([watched(site, begin_ms)])
+        journal.write([Entry(site="live", time_ms=0, facts=[Fact(0, "model.swapped", {})])])
+        yield journal.reader
+
+
+def test_sites_with_clocks_years_apart_are_not_one_span_of_years(reader):
+    assert kpi(reader)["days"] == 1.0
+
+
+def test_nodes_of_one_name_in_several_sites_are_several_nodes(reader):
+    figures = kpi(reader)
+    assert figures["chattering"] == 0 and figures["stale"] == 0
+
+
+def test_figures_of_an_unknown_site_are_refused(reader):
+    with pytest.raises(NotFoundError, match="no site 'nope'; there are annex, live, replay"):
+        kpi(reader, "nope")
