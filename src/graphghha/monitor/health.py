@@ -17,6 +17,7 @@ class SiteHealth:
     name: str
     model: str  # its identity; empty while none is loaded
     is_connected: bool
+    is_lost: bool = False  # connected or not: nothing has come for too long
     detail: str = ""
     data_time_s: float | None = None  # plant time of the newest closed row, since 1970
     readings: Mapping[str, int] = field(default_factory=dict)  # taken, late, duplicate, ...
@@ -59,6 +60,10 @@ class HealthSnapshot:
                 yield f"site {site.name}: no model is loaded"
             if not site.is_connected:
                 yield f"site {site.name}: source not connected{f' ({site.detail})' if site.detail else ''}"
+            elif site.is_lost:
+                yield f"site {site.name}: its source is silent"
+            elif site.data_time_s is None:
+                yield f"site {site.name}: nothing heard yet"
         for sink in self.sinks:
             if sink.last_error:
                 yield f"sink {sink.name}: {sink.last_error}"

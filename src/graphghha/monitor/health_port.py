@@ -48,6 +48,7 @@ class _Metrics(Collector):
 
 def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
     up = GaugeMetricFamily("graphghha_source_up", "1 while the source is connected.", labels=["site"])
+    lost = GaugeMetricFamily("graphghha_source_lost", "1 while the whole site is silent.", labels=["site"])
     as_of = GaugeMetricFamily("graphghha_data_timestamp_seconds", "Plant time of the newest row.", labels=["site"])
     took = HistogramMetricFamily("graphghha_batch_seconds", "From a batch in hand to the journal.", labels=["site"])
     model = InfoMetricFamily("graphghha_model", "The model in use.", labels=["site"])
@@ -58,6 +59,7 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
     incidents = GaugeMetricFamily("graphghha_incidents_open", "Open incidents.", labels=["site", "priority"])
     for site in sites:
         up.add_metric([site.name], float(site.is_connected))
+        lost.add_metric([site.name], float(site.is_lost))
         if site.data_time_s is not None:
             as_of.add_metric([site.name], site.data_time_s)
         up_to = zip((*map(str, BOUNDS_S), "+Inf"), accumulate(site.durations.counts), strict=True)
@@ -72,7 +74,7 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
         ):
             for label, count in counts.items():
                 family.add_metric([site.name, label], count)
-    yield from (up, as_of, took, model, scored, readings, rejected, nodes, incidents)
+    yield from (up, lost, as_of, took, model, scored, readings, rejected, nodes, incidents)
 
 
 def _sink_metrics(now: HealthSnapshot) -> Iterator[Metric]:

@@ -83,7 +83,8 @@ def news(kind: str, body: dict[str, Any]) -> str:
         case "incident.closed":
             return f"{subject(body)} is back to normal"
         case "incident.held":
-            return f"{body['text']} (not announced: {body['state'] if body['state'] == 'shelved' else 'flood'})"
+            is_suspended = body["state"] in ("shelved", "suppressed", "out-of-service")
+            return f"{body['text']} (not announced: {body['state'] if is_suspended else 'flood'})"
     return str(body["text"])
 
 

@@ -116,6 +116,7 @@ class Service:
             name=name,
             model=site.detector.model,
             is_connected=status.is_connected or status.is_finished,
+            is_lost=site.is_lost,
             detail=status.detail,
             data_time_s=site.time_ms / 1000 if site.time_ms else None,
             readings={field: getattr(counters, field) for field in counters.__dataclass_fields__},

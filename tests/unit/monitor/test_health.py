@@ -69,9 +69,11 @@ def test_a_well_monitor_is_live_and_ready(ask):
             "degraded",
             "site north: source not connected (refused)",
         ),
+        (replace(WELL, sites=(replace(SITE, is_lost=True),)), "degraded", "site north: its source is silent"),
+        (replace(WELL, sites=(replace(SITE, data_time_s=None),)), "degraded", "site north: nothing heard yet"),
         (replace(WELL, sinks=(replace(SINK, last_error="timed out"),)), "degraded", "sink siem: timed out"),
     ],
-    ids=["journal", "model", "stuck", "source", "sink"],
+    ids=["journal", "model", "stuck", "source", "silent", "unheard", "sink"],
 )
 def test_readiness_says_why(ask, now, status, reason):
     ask.now = now

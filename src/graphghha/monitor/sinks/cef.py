@@ -40,7 +40,7 @@ def _fields(event: Event) -> dict[str, str]:
         "cs2": ("attackTechnique", ",".join(str(technique) for technique in techniques)),
         "cs3": ("eventKey", event.key),
         "cs4": ("attackClass", body.get("class")),
-        "cs5": ("state", body.get("state")),
+        "cs5": ("state", body.get("state") or body.get("status")),
         "cs6": ("zone", body.get("zone")),
         "cn1": ("version", body.get("version")),
         "cfp1": ("probability", body.get("probability")),
@@ -50,8 +50,8 @@ def _fields(event: Event) -> dict[str, str]:
         if value not in (None, ""):
             fields[f"{key}Label"] = label
             fields[key] = clean(value, _TEXT)
-    if body.get("text"):
-        fields["msg"] = clean(body["text"], _MESSAGE, keep_newlines=True)
+    if message := body.get("text") or "; ".join(body.get("reasons") or ()) or body.get("reason"):
+        fields["msg"] = clean(message, _MESSAGE, keep_newlines=True)
     return fields
 
 
