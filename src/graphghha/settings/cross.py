@@ -12,7 +12,7 @@ from graphghha.plants import load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.mqtt_client import MqttConfig
-from graphghha.sources.open import mqtt_config, zones_in
+from graphghha.sources.open import file_of, mqtt_config, zones_in
 from graphghha.sources.points import Points, points_of
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
@@ -25,19 +25,31 @@ def conflicts(settings: Settings) -> Iterator[str]:
     for at, site in enumerate(settings.site):
         if site.name == MONITOR:
             yield f"site[{at}].name: {MONITOR!r} is the name of the monitor's own events; choose another"
+    if len(lines := [at for at, site in enumerate(settings.site) if site.source.startswith("-")]) > 1:
+        yield f"site[{lines[1]}].source: site[{lines[0]}] reads standard input already; there is one only"
     yield from _mqtt_conflicts(settings)
 
 
 def unfit_parts(settings: Settings) -> Iterator[str]:
     """Plants, models, mappings and certificates that cannot work; reads them."""
     for at, site in enumerate(settings.site):
-        for key, check in (("plant", _check_plant), ("model", _check_model), ("mapping", _check_mapping)):
+        checks = (
+            ("plant", _check_plant),
+            ("lost_after_s", _check_patience),
+            ("source", _check_file),
+            ("model", _check_model),
+            ("mapping", _check_mapping),
+        )
+        for key, check in checks:
             try:
                 check(site)
             except GraphGHHAError as exc:
                 yield f"site[{at}].{key}: {exc}"
                 break  # the next check stands on this one
+    state_dir = settings.monitor.state_dir
     for at, sink in enumerate(settings.sink):
+        if isinstance(sink, JsonlTable) and not sink.path.parent.is_dir() and sink.path.parent != state_dir:
+            yield f"sink[{at}].path: there is no folder {sink.path.parent}"
         tls = None if isinstance(sink, JsonlTable) else sink.config().tls
         try:
             _ = tls and tls.context()
@@ -62,21 +74,28 @@ def _mqtt_conflicts(settings: Settings) -> Iterator[str]:
         except GraphGHHAError as exc:
             yield f"site[{at}].source: {exc}"
             continue
-        readers += [(f"site[{at}]", found)] if found else []
-    clients = {(_broker(each.host, each.port), each.client_id): where for where, each in reversed(readers)}
+        is_named_once = site.name not in (other.name for other in settings.site[:at])  # else that is the problem
+        readers += [(f"site[{at}]", found)] if found and is_named_once else []
+    clients: dict[tuple[tuple[str, int], str], str] = {}
+    for where, each in readers:
+        yield from _taken(clients, where, _broker(each.host, each.port), each.client_id)
     for at, sink in enumerate(settings.sink):
         if not isinstance(sink, MqttTable):
             continue
         config, where = sink.config(), f"sink[{at}]"
         broker = _broker(config.host, config.port)
-        if (broker, config.client_id) in clients:
-            taken = clients[broker, config.client_id]
-            yield f"{where}.client_id: {config.client_id!r} is taken by {taken} on the same broker; give each its own"
-        clients[broker, config.client_id] = where
+        yield from _taken(clients, where, broker, config.client_id)
         for reader, source in readers:
             read = [topic for topic in source.filters if overlap(topic, f"{config.prefix}/#")]
             if read and _broker(source.host, source.port) == broker:
                 yield f"{where}.prefix: {reader} reads {read[0]!r}, where {config.prefix!r} lies; choose one outside"
+
+
+def _taken(
+    clients: dict[tuple[tuple[str, int], str], str], where: str, broker: tuple[str, int], client_id: str
+) -> Iterator[str]:
+    if (taken := clients.setdefault((broker, client_id), where)) != where:
+        yield f"{where}.client_id: {client_id!r} is taken by {taken} on the same broker; give each its own"
 
 
 def _mqtt_of(site: SiteTable) -> MqttConfig | None:
@@ -92,6 +111,17 @@ def _broker(host: str, port: int) -> tuple[str, int]:
 
 def _check_plant(site: SiteTable) -> None:
     load_plant(site.plant)
+
+
+def _check_patience(site: SiteTable) -> None:
+    if site.lost_after_s < (step_s := load_plant(site.plant).step_s):
+        raise GraphGHHAError(f"{site.lost_after_s:g} s is less than the {step_s:g} s between two readings")
+
+
+def _check_file(site: SiteTable) -> None:
+    path = file_of(site.source)
+    if path is not None and not path.is_file():
+        raise GraphGHHAError(f"there is no file {path}")
 
 
 def _check_model(site: SiteTable) -> None:

@@ -43,7 +43,7 @@ def problems_of(path: Path) -> list[str]:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"{path}: cannot be read: {exc}") from exc
     except tomllib.TOMLDecodeError as exc:
@@ -51,7 +51,11 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _translated(exc: ValidationError) -> Iterator[str]:
-    for error in exc.errors(include_url=False, include_input=False):
+    errors = exc.errors(include_url=False, include_input=False)
+    broken = {error["loc"][0] for error in errors if len(error["loc"]) > 1}
+    for error in errors:
+        if error["type"] == "too_short" and error["loc"][0] in broken:
+            continue  # pydantic counts only the tables without a mistake
         location = _as_written(error["loc"])
         yield f"{_written(location)}: {_what_instead(error, location)}"
 
@@ -64,6 +68,8 @@ def _what_instead(error: ErrorDetails, location: Location) -> str:
             return _unknown(str(location[-1]), _known_names(error["loc"]))
         case "missing":
             return "missing; it has no default"
+        case "tuple_type" if location[-1] in ("site", "sink"):
+            return f"write each one as a table of its own, under [[{location[-1]}]]"
         case "union_tag_not_found":
             return "missing kind; give it kind = " + " | ".join(SINKS)
         case "union_tag_invalid":

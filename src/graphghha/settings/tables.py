@@ -42,10 +42,19 @@ def _readable_secret(path: Path) -> Path:
     return path
 
 
-def _without_password(address: str) -> str:
+def _without_credentials(address: str) -> str:
     if "@" in urlsplit(address).netloc:
         raise ValueError("no credentials in an address; use username and password_file")
     return address
+
+
+def _without_password(source: str) -> str:
+    """A name may stand in the address of a source, a secret may not, wherever somebody puts it."""
+    parts = urlsplit(source)
+    is_named = any(option.partition("=")[0].lower() == "password" for option in parts.query.split("&"))
+    if parts.password is not None or is_named:
+        raise ValueError("no password in an address, for addresses end up in logs; use password_file")
+    return source
 
 
 def _file_beside(source: str, info: ValidationInfo) -> str:
@@ -59,7 +68,8 @@ Place = Annotated[Path, Field(strict=False), AfterValidator(_beside_the_file)]
 ExistingFile = Annotated[Place, AfterValidator(_existing_file)]
 ExistingFolder = Annotated[Place, AfterValidator(_existing_folder)]
 SecretFile = Annotated[Place, AfterValidator(_readable_secret)]
-Address = Annotated[str, AfterValidator(_without_password)]
+Address = Annotated[str, AfterValidator(_without_credentials)]
+SourceAddress = Annotated[str, AfterValidator(_without_password), AfterValidator(_file_beside)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
@@ -119,7 +129,7 @@ class SiteTable(Credentials):
     """[[site]]: a building or plant, its model and where its readings come from."""
 
     name: Name
-    source: Annotated[Address, AfterValidator(_file_beside)]
+    source: SourceAddress
     plant: str = "fcu"
     zones: int | None = Field(default=None, ge=1, le=10_000)  # may be left out when the source tells
     model: ExistingFolder | None = None  # the one shipped for the plant when left out
@@ -261,9 +271,11 @@ def split_address(address: str, ports: dict[str, int]) -> tuple[str, str, int]:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as exc:
-        raise ValueError(f"address {address!r}: {exc}") from exc
-    if parts.scheme not in ports or not parts.hostname:
-        raise ValueError(f"address {address!r}: write {' or '.join(f'{name}://HOST[:PORT]' for name in ports)}")
+        raise ValueError(f"address {address.partition('?')[0]!r}: {exc}") from exc
+    is_more = parts.path.strip("/") or parts.query or parts.fragment
+    if parts.scheme not in ports or not parts.hostname or is_more:
+        forms = " or ".join(f"{name}://HOST[:PORT]" for name in ports)
+        raise ValueError(f"address '{parts.scheme}://{parts.netloc}': write {forms}, and nothing behind it")
     return parts.scheme, parts.hostname, port or ports[parts.scheme]
 
 

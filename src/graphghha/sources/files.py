@@ -94,6 +94,8 @@ def _time_column(header: Sequence[str], path: Path) -> int:
     for number, name in enumerate(header):
         if name.strip().lstrip("\ufeff").lower() in TIME_NAMES:
             return number
+    if len(header) == 1 and (other := next((mark for mark in ";\t|" if mark in header[0]), None)):
+        raise SchemaError(f"{path}: one column only; separate fields by commas, not by {other!r}")
     near = next((name for name in header if nearest(name, TIME_NAMES)), None)
     hint = f"; is it {near!r}?" if near else ""
     raise SchemaError(f"{path}: no column of times; name one of them {' | '.join(TIME_NAMES)}{hint}")

@@ -1,5 +1,7 @@
 """Sources by address: `sim:fcu?zones=12`, `csv:FILE`, `parquet:FILE`, `mqtt://host/prefix`, `-`."""
 
+import math
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -84,6 +86,12 @@ def zones_in(uri: str) -> tuple[str, ...] | None:
         except SchemaError:
             return None
     return None
+
+
+def file_of(uri: str) -> Path | None:
+    """The file a source replays, if it is one."""
+    scheme, rest, _ = _parts(uri)
+    return Path(rest) if scheme in ("csv", "parquet") else None
 
 
 def _parts(uri: str) -> tuple[str, str, dict[str, list[str]]]:
@@ -171,7 +179,10 @@ def _number(options: dict[str, list[str]], key: str, default: Any, uri: str) -> 
     if key not in options:
         return default
     try:
-        return float(options[key][-1])
+        number = float(options[key][-1])
+        if not math.isfinite(number):
+            raise ValueError("not finite")
+        return number
     except ValueError:
         raise ConfigError(f"source {_shown(uri)!r}: {key}={options[key][-1]!r} is not a number") from None
 
@@ -196,5 +207,6 @@ def _refuse_others(options: dict[str, list[str]], known: Sequence[str], uri: str
 
 def _shown(uri: str) -> str:
     """An address for messages, without the password somebody may have put into it."""
+    uri = re.sub(r"(?i)([?&][^=&]*(?:password|secret|token)=)[^&]*", r"\1***", uri)
     head, at, tail = uri.rpartition("@")
     return f"{head.partition('://')[0]}://***@{tail}" if at and "://" in head else uri

@@ -144,3 +144,53 @@ def test_the_command_lists_problems_and_ends_with_two(write):
     assert result.exit_code == 2 and "monitr: unknown setting" in result.stdout and "1 problem" in result.stderr
     result = CliRunner().invoke(main, ["config", "check", str(EXAMPLE), "--json"])
     assert result.exit_code == 0 and json.loads(result.stdout) == {"sound": True, "problems": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (SITE.replace("/plant", "/plant?password=hunter2"), "site[0].source: no password in an address"),
+        (SITE.replace("broker", "ada:hunter2@broker"), "site[0].source: no password in an address"),
+        (
+            SITE + '[[sink]]\nname = "s"\nkind = "mqtt"\naddress = "mqtt://broker?password=hunter2"\n',
+            "sink[0]: address 'mqtt://broker': write mqtt://HOST[:PORT]",
+        ),
+        (
+            SITE + 'client_id = "c"\n' + SITE.replace("north", "south") + 'client_id = "c"\n',
+            "site[1].client_id: 'c' is taken by site[0]",
+        ),
+        (
+            SITE.replace("mqtt://broker/plant", "-") + SITE.replace("north", "s").replace("mqtt://broker/plant", "-"),
+            "site[1].source: site[0] reads standard input already",
+        ),
+        (SITE.replace("mqtt://broker/plant", "sim:fcu?zones=nan"), "site[0].source: source 'sim:fcu?zones=nan'"),
+        ("site = 3\n", "site: write each one as a table of its own, under [[site]]"),
+    ],
+)
+def test_a_mistake_is_told_once_and_no_secret_with_it(write, text, place):
+    path = write(text.replace("zones = 2\n", "") if "sim:" in text else text)
+    (found,) = problems(path)
+    assert found.startswith(place) and "hunter2" not in found
+
+
+def test_a_name_may_stand_in_the_address_of_a_source(write):
+    (site,) = read_settings(write(SITE.replace("broker", "ada@broker"))).site
+    assert site.source_uri().startswith("mqtt://ada@broker/plant?client_id=")
+
+
+def test_what_would_fail_at_the_start_is_found_by_the_check(write):
+    path = write(
+        SITE.replace("mqtt://broker/plant", "csv:nowhere.csv")
+        + SITE.replace("north", "south")
+        + 'lost_after_s = 5.0\n[[sink]]\nname = "s"\nkind = "jsonl"\npath = "missing/events.jsonl"\n'
+    )
+    found = [line.removeprefix(f"{path}: ") for line in problems_of(path)]
+    assert found == [
+        f"site[0].source: there is no file {path.parent / 'nowhere.csv'}",
+        "site[1].lost_after_s: 5 s is less than the 60 s between two readings",
+        f"sink[0].path: there is no folder {path.parent / 'missing'}",
+    ]
+
+
+def test_a_file_with_a_byte_order_mark_is_read(write):
+    assert read_settings(write("\ufeff" + SITE)).site[0].name == "north"
