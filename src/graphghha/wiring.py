@@ -121,13 +121,18 @@ class Demo:
             self._announced |= {each.number: each for each in self._site.incidents if each.is_annunciated}
             yield Minute(self._site.time_ms, tuple(facts))
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was judged yet."""
+        return self._today is not None and self._site.steps > 0
+
     def view(self) -> dict[str, Any]:
         """What a screen shows, read from the journal."""
         return read_view(self._monitor.journal.reader, self.SITE)
 
     def scorecard(self) -> dict[str, Any]:
         """What was attacked so far, and what was made of it."""
-        assert self._today is not None, "watch first"
+        assert self._today is not None and self.has_begun, "watch first"
         window = slice(self.scene.begin_min, self.scene.begin_min + self._site.steps)
         graph = self._site.detector.graph
         shape = (self._site.steps, graph.num_nodes)

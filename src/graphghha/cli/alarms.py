@@ -77,6 +77,8 @@ def show(path: Path, site: str | None, as_json: bool, incident: str) -> None:
     if body["consistent_with"]:
         click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
     click.echo(f"  do: {body['action']}")
+    if (found := body["disposition"]) is not None:
+        click.echo(f"  was: {found['is']}, says {found['by']}{': ' + found['reason'] if found['reason'] else ''}")
     for entry in story:
         click.echo(f"  {entry['time']}  {entry['event']}  {entry['state']}")
 
@@ -107,6 +109,8 @@ def shelve(
     reason: str,
 ) -> None:
     """Put an incident's alarms, or a node's, aside for some hours."""
+    if not 0 < hours <= 24:
+        raise click.BadParameter(f"{hours:g} hours; more than 0 and at most 24", param_hint="--for")
     for_ms = int(hours * 3_600_000)
     _order(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
 
@@ -189,9 +193,7 @@ def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
 
 def _line(body: dict[str, Any]) -> str:
     if "node" in body:
-        return (
-            f"{body['node']}  v{body.get('version', 0)}  [{body.get('suspension', 'none')}]  {body.get('reason', '')}"
-        )
+        return f"{body['node']}  v{body['version']}  [{body['state']}]  {body['reason']}".rstrip()
     closed = "closed, " if body["closed"] else ""
     return f"{body['id']}  v{body['version']}  [{closed}{body['state']}, {body['priority']}]  {body['text']}"
 

@@ -9,7 +9,13 @@ import click
 
 @click.command()
 @click.option("--minutes", default=480, show_default=True, type=click.IntRange(1), help="Minutes of plant time.")
-@click.option("--speed", default=120.0, show_default=True, help="Plant time against real time, on a terminal.")
+@click.option(
+    "--speed",
+    default=120.0,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="Plant time against real time, on a terminal.",
+)
 @click.option("--seed", default=7, show_default=True, help="Of the simulated building.")
 @click.option("--headless", is_flag=True, help="No live view, as fast as it goes.")
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Headless: the last view as SVG.")
@@ -31,6 +37,8 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
                 write_picture(running.view(), told, picture)
         else:
             show_live(running, speed)
+        if not running.has_begun:  # stopped while the days before were simulated
+            return
         card = running.scorecard()
     if as_json:
         click.echo(json.dumps({"scorecard": card}))

@@ -1,6 +1,6 @@
 """Events as lines for people."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -13,14 +13,21 @@ _LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.", "incident.updated")
 
 
 class LinesForPeople:
-    """A sink that prints."""
+    """A sink that prints; when nobody reads any more, `on_closed` is called."""
 
     name = "terminal"
 
+    def __init__(self, on_closed: Callable[[], None]) -> None:
+        self._on_closed = on_closed
+
     def deliver(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if not event.kind.startswith(_LEFT_OUT):
-                click.echo(f"{utc(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
+        try:
+            for event in events:
+                if not event.kind.startswith(_LEFT_OUT):
+                    click.echo(f"{utc(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
+        except BrokenPipeError:
+            self._on_closed()
+            raise
 
     def close(self) -> None:
         pass

@@ -29,7 +29,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--mapping", type=_FILE, help="With --source: what its names mean.")
 @click.option("--state", type=_FOLDER, help="With --source: where the journal stays; it is thrown away without it.")
 @click.option("--check", "is_check", is_flag=True, help="Only listen: what maps, what does not, what is silent.")
-@click.option("--seconds", default=70.0, show_default=True, help="How long --check listens.")
+@click.option(
+    "--seconds",
+    default=70.0,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="How long --check listens.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Events as JSON lines.")
 def watch(config: Path | None, is_check: bool, seconds: float, as_json: bool, **short: Any) -> None:
     """Watch plants as CONFIG says, or one plant from --source, and tell who is under attack."""
@@ -68,7 +74,7 @@ def _watch(settings: "Settings", as_json: bool) -> None:
     with _signals() as attach:
         service = open_monitor(settings)
         attach(service)
-        shown = JsonLinesStdout("stdout", service.stop) if as_json else LinesForPeople()
+        shown = JsonLinesStdout("stdout", service.stop) if as_json else LinesForPeople(service.stop)
         service.follow(shown, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
         service.run()
 
@@ -111,5 +117,10 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
             f"{len(report.unmapped)} do not, {len(report.silent)} points are silent",
             err=True,
         )
+        if report.rejected:
+            unused = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
+            click.echo(f"{site.name}: not used: {unused}", err=True)
+        if not (report.status.is_connected or report.status.is_finished):
+            click.echo(f"{site.name}: {report.status.detail}", err=True)
         for name, point, readings, remark in report.rows():
             click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from graphghha.alarms import Command, Desk
+from graphghha.alarms import WORDS, Command, Desk, NodeAlarm
 from graphghha.errors import ConfigError, ConflictError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.journal import Entry, Journal, JournalBusyError, submit
 from graphghha.monitor.reader import Reader
@@ -31,7 +31,9 @@ def target_of(reader: Reader, site: str, target: str) -> dict[str, Any]:
     if (body := reader.incident(target)) is not None:
         return body
     _, desk = reader.checkpoint(site) or (None, {"alarms": {}})
-    return {"site": site, "node": target, **desk["alarms"].get(target, {})}
+    kept = desk["alarms"].get(target)
+    alarm = NodeAlarm.from_dict(kept) if kept else NodeAlarm()
+    return {"site": site, "node": target, "state": WORDS[alarm.letter], **alarm.to_dict()}
 
 
 def _carry_out(journal: Journal, site: str, command: Command) -> None:
