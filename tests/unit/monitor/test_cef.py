@@ -83,3 +83,9 @@ def _version():
     from graphghha import __version__
 
     return __version__.encode()
+
+
+def test_a_heartbeat_says_how_the_monitor_is():
+    body = {"status": "degraded", "reasons": ["site north: its source is silent", "sink siem: timed out"]}
+    _, fields = parse(cef_line(Event(1, "monitor", 0, "monitor.heartbeat", body)))
+    assert fields["cs5"] == "degraded" and fields["msg"] == "; ".join(body["reasons"])
