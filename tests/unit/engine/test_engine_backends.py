@@ -120,16 +120,6 @@ def test_an_adu_is_exported_when_the_onnx_backend_is_asked_for(unchecked):
     assert difference(engine.score(x), judge(adu, x, PLANT)) < 1e-5
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_recorded_passes_on_a_gpu_agree_with_the_adu(adu):
-    graph = PLANT.replicate(3)
-    engine = Engine(model(PLANT).cuda(), graph, backend="torch")
-    for seed in range(3):  # the first call records, the others replay
-        x, mask = windows(graph, 2, seed=seed), masks(graph, 2, seed=seed)
-        assert difference(engine.score(x, mask), judge(adu, x, graph, mask)) < 1e-4
-        assert difference(engine.score(x), judge(adu, x, graph)) < 1e-4
-
-
 @pytest.mark.parametrize("settings", [{}, {"width": 32, "heads": 1}], ids=["narrow-heads", "wide-heads"])
 def test_a_hostile_node_is_cut_as_in_the_adu(settings):
     adu, graph = model(PLANT, **settings), PLANT.replicate(3)
