@@ -132,12 +132,19 @@ def test_check_says_what_maps_and_what_is_silent():
     assert "29 points are silent" in CliRunner().invoke(main, arguments).stderr
 
 
+def test_check_fails_where_nothing_maps(tmp_path):
+    (tmp_path / "strange.csv").write_text("time,PRESSURE\n2018-07-02T00:00,1\n2018-07-02T00:01,1\n")
+    source = f"csv:{tmp_path / 'strange.csv'}"
+    result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "5"])
+    assert result.exit_code == 3 and "nothing that was heard maps to a point" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "give a settings file, or --source"),
         (["--source", "kafka:x", "--zones", "1"], "not an address"),
-        (["--source", "mqtt://broker/x"], "zones: missing"),
+        (["--source", "mqtt://broker/x"], "watch: --zones: missing"),
     ],
 )
 def test_what_cannot_be_watched_is_refused_with_two(arguments, message):

@@ -17,6 +17,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from graphghha.errors import EngineError
 
 BINARY = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+MOST_POSTED = 20_000  # messages on their way: a client numbers 65,535 of them at most
 WAIT_S = 20
 
 
@@ -120,6 +121,8 @@ class Publisher:
 
     def post(self, topic: str, payload: bytes) -> None:
         """Without waiting; `flush` waits for all."""
+        if len(self._posted) >= MOST_POSTED:
+            self.flush()
         self._posted.append(self._client.publish(topic, payload, qos=1))
 
     def flush(self) -> None:

@@ -20,7 +20,9 @@ CASES = ("FCU_VLVStuck_Cooling_100@zone-02", "FCU_SensorBias_RMTemp_-2C@zone-01"
 @click.command()
 @click.option("--only", multiple=True, metavar="NAME", help="Only this trial; may be given several times.")
 @click.option("--quick", is_flag=True, help="A plain detector and small numbers: a look, not a measurement.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the JSON here.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON here too; --only renews its rows."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON object only.")
 def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: bool) -> None:
     """Kills, outages, hostile messages, bad disks, floods, dead sinks, a soak. Without --quick: about an hour."""
@@ -29,7 +31,7 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
 
     from graphghha.bench.reliability.effort import FULL, QUICK
     from graphghha.bench.reliability.rig import PLAIN_RIG
-    from graphghha.bench.reliability.trials import run
+    from graphghha.bench.reliability.trials import run, with_earlier
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=as_json) as progress:
@@ -44,12 +46,15 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
         for row in result["rows"]:
             mark = "holds" if row["holds"] else "FAILS"
             click.echo(f"{mark}  {row['fault']}: {row['figure']}: {row['measured']} (aim: {row['aim']})", err=True)
+    holds = all(row["holds"] for row in result["rows"])
+    if only and out and out.exists():
+        result = with_earlier(result, json.loads(out.read_text(encoding="utf-8")))
     text = json.dumps(result)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n", encoding="utf-8")
     click.echo(text)
-    if not all(row["holds"] for row in result["rows"]):
+    if not holds:
         raise SystemExit(1)
 
 

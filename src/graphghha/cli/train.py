@@ -1,8 +1,11 @@
 """`graphghha train`: from a testbed to a model directory."""
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+_DTYPE = "Arithmetic it is trained, calibrated and thresholded in; weights stay fp32."
 
 
 @click.command()
@@ -10,10 +13,11 @@ import click
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps stages; OUT.work without.")
 @click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
+@click.option("--dtype", type=click.Choice(["fp32", "bf16", "fp16"]), default="fp32", show_default=True, help=_DTYPE)
 @click.option("--seed", default=0, show_default=True, help="Same seed and threads, same bytes.")
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
 @click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms the thresholds may cost.")
-def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, threads: int, alert_budget: str) -> None:
+def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settings: Any) -> None:
     """Simulate, learn and write a model; a killed run goes on where it stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -22,11 +26,7 @@ def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, thre
     from graphghha.training.presets import parse_budget, train_model
 
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]:.4f}, F1 {task.fields[f1]:.3f}"),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
         task = progress.add_task("network", total=None, figures="", visible=False)
 
@@ -38,13 +38,9 @@ def train(preset: str, out: Path, work: Path | None, layer: str, seed: int, thre
             preset,
             out,
             work or out.with_name(out.name + ".work"),
-            layer=layer,
-            seed=seed,
-            threads=threads,
+            **settings,
             budget_per_day=parse_budget(alert_budget),
             say=lambda text: console.print(text),
-            on_step=lambda p: progress.update(
-                task, completed=p.step, total=p.steps, loss=p.loss, f1=p.f1, visible=True
-            ),
+            on_step=on_step,
         )
     click.echo(str(out))

@@ -52,13 +52,17 @@ def watch(config: Path | None, is_check: bool, seconds: float, as_json: bool, **
 
 
 def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
+    from graphghha.errors import ConfigError
     from graphghha.settings import parse_settings, read_settings
 
     if config is not None:
         return read_settings(config)
     keys = ("source", "plant", "zones", "model", "mapping")
     site = {"name": "site"} | {key: short[key] for key in keys if short[key] is not None}
-    return parse_settings({"monitor": {"state_dir": short["state"]}, "site": [site]}, Path(), "watch")
+    try:
+        return parse_settings({"monitor": {"state_dir": short["state"]}, "site": [site]}, Path(), "watch")
+    except ConfigError as exc:  # in the words of this command line
+        raise ConfigError(str(exc).replace("site[0].", "--")) from exc
 
 
 def _watch(settings: "Settings", as_json: bool) -> None:
@@ -105,10 +109,13 @@ def _signals() -> Iterator[Callable[["Service"], None]]:
 
 
 def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
+    from graphghha.errors import DataError
     from graphghha.wiring import check_site
 
+    deaf = []
     for site in settings.site:
         report = check_site(site, seconds)
+        deaf += [] if report.mapped else [site.name]
         if as_json:
             click.echo(json.dumps({"site": site.name, **report.to_dict()}))
             continue
@@ -124,3 +131,5 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
             click.echo(f"{site.name}: {report.status.detail}", err=True)
         for name, point, readings, remark in report.rows():
             click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")
+    if deaf:
+        raise DataError(f"{', '.join(deaf)}: nothing that was heard maps to a point; tie its names with a mapping file")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.frozen import Floats
+from graphghha.vocabulary import FIXED_GATES
 
 Array = NDArray[Any]
 
@@ -102,6 +103,14 @@ def aligned(array: Array, boundary: int = 64) -> Array:
     out = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     out[...] = array
     return out
+
+
+def with_gate(weights: dict[str, Floats], gate: str) -> dict[str, Floats]:
+    """A fixed gate as weights of a learned one: W_C = 0 leaves sigmoid(0) = 1/2, and W_H makes up for it, exactly."""
+    if gate == "learned":
+        return weights
+    shares = np.repeat(np.float32(2) * np.array(FIXED_GATES[gate], np.float32), weights["W_H.weight"].shape[1] // 2)
+    return {**weights, "W_C.weight": np.zeros_like(weights["W_C.weight"]), "W_H.weight": weights["W_H.weight"] * shares}
 
 
 def layer_arrays(weights: dict[str, Floats], sizes: Sizes, panel: int, weight_format: str) -> dict[str, Array]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.engine.build import Kernel, load_kernel
 from graphghha.engine.frozen import FrozenGraph, FrozenModel
-from graphghha.engine.pack import Sizes, aligned, layer_arrays, padded, panels, rounded
+from graphghha.engine.pack import Sizes, aligned, layer_arrays, padded, panels, rounded, with_gate
 from graphghha.errors import EngineError
 
 _NUMBERS = (
@@ -48,7 +48,8 @@ class PackedModel:
         kernel, config, lanes = self.kernel, self.model.config, self.kernel.lanes
         weights = {name: rounded(W, dtype) for name, W in self.model.weights.items()}
         frozen = FrozenModel(config, self.model.role_names, weights)
-        layers = [frozen.layer(number) for number in range(config["layers"])]
+        gate = config["options"].get("gate", "learned")
+        layers = [with_gate(frozen.layer(number), gate) for number in range(config["layers"])]
         sizes = Sizes(config["width"], config["heads"], layers[0]["mlp.0.weight"].shape[0], lanes)
         D = sizes.D
         projection = np.stack(

@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event as Flag
-from typing import Any
 
 import numpy as np
 
 from graphghha.alarms import Command, Fact, iso
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.detector import Detector
+from graphghha.monitor.feed import Feed
 from graphghha.monitor.journal import Journal
 from graphghha.monitor.pending import Pending
 from graphghha.monitor.site import Outcome, Site, SiteConfig
@@ -24,8 +24,7 @@ from graphghha.sources import Batch, Source
 from graphghha.windows import Rows
 
 log = logging.getLogger(__name__)
-POLL_S, COMMANDS_EVERY_S, TICK_EVERY_S = 0.05, 0.25, 1.0
-BACK_OFF_S = (1.0, 30.0)
+POLL_S, COMMANDS_EVERY_S = 0.05, 0.25
 
 
 class Monitor:
@@ -145,7 +144,7 @@ class Monitor:
 
     def run(self, sources: Mapping[str, Source], stop: Flag) -> None:
         """Poll, judge, commit, acknowledge, until told to stop or every source has ended."""
-        feeds = {name: _Feed(source, self.sites[name].intake.received_ms) for name, source in sources.items()}
+        feeds = {name: Feed(source, self.sites[name].intake.received_ms) for name, source in sources.items()}
         served = time.monotonic()
         while feeds and not stop.is_set():
             for name, feed in list(feeds.items()):
@@ -157,7 +156,7 @@ class Monitor:
         self.serve()
         self.commit()
 
-    def _pull(self, name: str, feed: "_Feed", timeout_s: float) -> bool:
+    def _pull(self, name: str, feed: Feed, timeout_s: float) -> bool:
         """One batch of one source; False when it has ended."""
         now = time.monotonic()
         if now < feed.not_before:
@@ -179,7 +178,7 @@ class Monitor:
             self.step(batch, feed.source if batch.receipt is not None or len(batch) else None)
         return True
 
-    def _await(self, name: str, feed: "_Feed", now: float) -> None:
+    def _await(self, name: str, feed: Feed, now: float) -> None:
         """A site that was never heard has no plant time yet, and still must not be silent without a word."""
         if feed.is_awaited and now - feed.began >= self.sites[name].config.lost_after_ms / 1000:
             feed.is_awaited = False
@@ -187,13 +186,12 @@ class Monitor:
             self.note(name, Fact(self._time_ms(name), "source.silent", body))
             self.commit()
 
-    def _source_failed(self, name: str, feed: "_Feed", exc: Exception) -> None:
+    def _source_failed(self, name: str, feed: Feed, exc: Exception) -> None:
         log.warning("%s: source failed, next try in %g s: %s", name, feed.back_off_s, exc)
-        if feed.back_off_s == BACK_OFF_S[0]:
+        if feed.is_first_failure:
             self.note(name, Fact(self._time_ms(name), "source.failed", {"reason": str(exc)}))
             self.commit()
-        feed.not_before = time.monotonic() + feed.back_off_s
-        feed.back_off_s = min(2 * feed.back_off_s, BACK_OFF_S[1])
+        feed.back_off(time.monotonic())
 
     def _answer(self, number: int, name: str, text: str) -> None:
         pending = self._pending[name if name in self.sites else next(iter(self.sites))]
@@ -269,33 +267,3 @@ class Monitor:
 
     def _last_ms(self, name: str) -> int:
         return int(self.journal.reader.summary(name).get("time_ms", 0))
-
-
-class _Feed:
-    """One source, and when it was last heard."""
-
-    def __init__(self, source: Source, received_ms: int | None) -> None:
-        """`received_ms` is how far its silence was followed before, if it was ever heard."""
-        self.source = source
-        self.not_before, self.back_off_s = 0.0, BACK_OFF_S[0]
-        self._received_ms = received_ms
-        self.is_awaited = received_ms is None
-        self.began = self._at = self._ticked = time.monotonic()
-
-    def heard(self, batch: Batch, now: float) -> None:
-        self.back_off_s = BACK_OFF_S[0]
-        if len(batch):
-            self._received_ms, self._at, self.is_awaited = batch.received_ms, now, False
-
-    def tick(self, site: str, now: float) -> Batch | None:
-        """Time has passed without news, by a clock nobody can set."""
-        if self._received_ms is None or now - self._ticked < TICK_EVERY_S:
-            return None
-        self._ticked = now
-        return tick(site, self._received_ms + int((now - self._at) * 1000))
-
-
-def tick(site: str, received_ms: int) -> Batch:
-    """An empty batch."""
-    nothing: Any = np.empty(0)
-    return Batch(site, received_ms, nothing.astype(np.int64), nothing, nothing.astype(np.int32))

@@ -22,9 +22,9 @@ from graphghha.nn.ops import (
     wide,
 )
 from graphghha.nn.padded import Neighbors
+from graphghha.vocabulary import FIXED_GATES
 
 Gate = Literal["learned", "open", "global", "local"]
-_FIXED_GATES = {"open": (1.0, 1.0), "global": (1.0, 0.0), "local": (0.0, 1.0)}
 
 
 class GatedHybridBlock(AttentionBlock):
@@ -65,7 +65,7 @@ class GatedHybridBlock(AttentionBlock):
         """Gate the branches and lay them side by side (Alg. 1 l. 18-19)."""
         gates = wide(self.W_C(H)).sigmoid().to(H.dtype)  # [*b s 2]
         if self.gate != "learned":
-            gates = torch.zeros_like(gates) + gates.new_tensor(_FIXED_GATES[self.gate])
+            gates = torch.zeros_like(gates) + gates.new_tensor(FIXED_GATES[self.gate])
         C1, C2 = gates.split(1, dim=-1)
         H_cat = torch.cat([C1 * H1.flatten(-2), C2 * H2.flatten(-2)], dim=-1)  # [*b s k]
         return Attended(H_cat, alpha, gates)
@@ -110,7 +110,7 @@ def attend_in_blocks(
     def by_zone(X: Tensor) -> Tensor:
         return X.reshape(*X.shape[:-3], -1, n, *X.shape[-2:]).transpose(-3, -2)  # [*b z p n w]
 
-    S2 = by_zone(wide(Q2)) @ by_zone(wide(K2)).mT / math.sqrt(Q2.shape[-1])  # [*b z p n n]
+    S2 = by_zone(wide(Q2) / math.sqrt(Q2.shape[-1])) @ by_zone(wide(K2)).mT  # [*b z p n n]
     seen = block if node_mask is None else block & node_mask.reshape(*node_mask.shape[:-1], -1, 1, 1, n)
     A2 = masked_softmax(S2, seen).to(V2.dtype)
     H2 = (A2 @ by_zone(V2)).transpose(-3, -2).flatten(-4, -3)

@@ -4,7 +4,7 @@ b windows, Z zones, n nodes of the template, f features.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from graphghha.nn import ADU
+from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.training.windows import CLEAR, HIDDEN, LabelledWindows
 
 
@@ -28,6 +29,7 @@ class FitConfig:
     attack_weight: float = 3.0  # one attacked node in a hundred: lift its voice
     hidden_weight: float = 0.3
     drop_nodes: float = 0.03  # share of nodes hidden in every fourth step: sensors fall silent in real life
+    dtype: DtypeName = "fp32"  # of the products; weights and gradients stay fp32
     seed: int = 0
     save_every: int = 500  # steps between resumable snapshots, which is also when validation is looked at
     patience: int = 6  # looks without a better F1 before it stops; the best weights stay
@@ -71,8 +73,10 @@ def _fit(
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, config.learning_rate, total_steps=max(2, steps), pct_start=0.1
     )
+    scaler = torch.amp.GradScaler("cpu", enabled=config.dtype == "fp16")  # else small gradients vanish
     best = _Best()
-    done = _resume(snapshot, adu, optimizer, schedule, best) if snapshot else 0
+    parts = {"adu": adu, "optimizer": optimizer, "schedule": schedule, "scaler": scaler}
+    done = _resume(snapshot, parts, best) if snapshot else 0
     started = time.perf_counter()
     adu.train()
     for step, rows in enumerate(_batches(len(data), config)):
@@ -82,16 +86,18 @@ def _fit(
             break
         loss = _step(adu, data, rows, config, step)
         optimizer.zero_grad()
-        loss.backward()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_norm_(adu.parameters(), 1.0)
-        optimizer.step()
+        scaler.step(optimizer)
+        scaler.update()
         schedule.step()
         on_step(Progress(step + 1, steps, float(loss.detach()), best.latest, time.perf_counter() - started))
         if (step + 1) % config.save_every == 0 or step + 1 == steps:
             if validation is not None:
                 best.look(adu, best_f1(adu, validation))
             if snapshot:
-                _save(snapshot, adu, optimizer, schedule, best, step + 1)
+                _save(snapshot, parts, best, step + 1)
     if best.weights:
         adu.load_state_dict(best.weights)
 
@@ -146,7 +152,8 @@ def _step(adu: ADU, data: LabelledWindows, rows: NDArray[np.int64], config: FitC
 
     features, labels, worth = graphs(data.features).float(), graphs(data.labels).long(), graphs(data.worth)
     mask = torch.as_tensor(rng.random(labels.shape) >= config.drop_nodes) if step % 4 == 0 else None
-    logits = adu.logits(features, adu.template.replicate(size), mask)
+    with torch.autocast("cpu", torch_dtype(config.dtype), enabled=config.dtype != "fp32"):
+        logits = adu.logits(features, adu.template.replicate(size), mask)
     weight = (worth == CLEAR).float() + config.hidden_weight * (worth == HIDDEN).float()
     weight = weight * torch.where(labels > 0, config.attack_weight, 1.0)
     if mask is not None:
@@ -155,13 +162,11 @@ def _step(adu: ADU, data: LabelledWindows, rows: NDArray[np.int64], config: FitC
     return (losses * weight.flatten()).sum() / weight.sum()
 
 
-def _save(path: Path, adu: ADU, optimizer: Any, schedule: Any, best: _Best, step: int) -> None:
+def _save(path: Path, parts: Mapping[str, Any], best: _Best, step: int) -> None:
     state = {
         "step": step,
         "best": {"f1": best.f1, "latest": best.latest, "looks_since": best.looks_since, "weights": best.weights},
-        "adu": adu.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "schedule": schedule.state_dict(),
+        **{name: part.state_dict() for name, part in parts.items()},
         "random": torch.get_rng_state(),
     }
     partial = path.with_suffix(".partial")
@@ -169,13 +174,12 @@ def _save(path: Path, adu: ADU, optimizer: Any, schedule: Any, best: _Best, step
     partial.replace(path)
 
 
-def _resume(path: Path, adu: ADU, optimizer: Any, schedule: Any, best: _Best) -> int:
+def _resume(path: Path, parts: Mapping[str, Any], best: _Best) -> int:
     if not path.exists():
         return 0
     state = torch.load(path, weights_only=True)
-    adu.load_state_dict(state["adu"])
-    optimizer.load_state_dict(state["optimizer"])
-    schedule.load_state_dict(state["schedule"])
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
     torch.set_rng_state(state["random"])
     for name, value in state["best"].items():
         setattr(best, name, value)

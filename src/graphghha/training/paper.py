@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from graphghha.engine import Engine
+from graphghha.engine.frozen import FrozenModel
 from graphghha.evaluation.paper import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
 from graphghha.nn import ADU
 from graphghha.plants import Plant
@@ -154,7 +157,23 @@ class _Draw:
 
 
 def scorer_of(adu: ADU) -> Score:
-    """Features [b z n f] to probabilities [b z n c] with a trained network."""
+    """Features [b z n f] to probabilities [b z n c] with a trained network: the engine, or for rivals torch."""
+    return _engine_score(adu) if adu.config.layer == "graphghha" else _zone_score(adu)
+
+
+def _engine_score(adu: ADU) -> Score:
+    frozen = FrozenModel.of(adu)
+    engine_of = cache(lambda zones: Engine(frozen, adu.template.replicate(zones)))
+
+    def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
+        b, zones, nodes, f = features.shape
+        probs: NDArray[np.float32] = engine_of(zones).score(features.reshape(b, zones * nodes, f))
+        return probs.reshape(b, zones, nodes, -1)
+
+    return score
+
+
+def _zone_score(adu: ADU) -> Score:
     adu.train()  # the form that works within zones: the same values, and no s x s for the dense rival
 
     @torch.inference_mode()

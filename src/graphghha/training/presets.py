@@ -10,6 +10,7 @@ import torch
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule
 from graphghha.models import save_model
+from graphghha.nn.dtype import DtypeName
 from graphghha.training.finish import FinishConfig, finish
 from graphghha.training.fit import FitConfig, Progress
 from graphghha.training.recipe import Recipe, train
@@ -36,6 +37,7 @@ def train_model(
     work: Path,
     *,
     layer: str,
+    dtype: DtypeName,
     seed: int,
     threads: int,
     budget_per_day: float,
@@ -49,8 +51,8 @@ def train_model(
         recipe,
         seed=seed,
         adu={**recipe.adu, "layer": layer},
-        fit=replace(recipe.fit, seed=seed),
+        fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
     trained = train(recipe, work, say=say, on_step=on_step)
-    engine = (("threads", threads),)
+    engine = (("threads", threads), ("dtype", dtype))  # calibrated in the arithmetic it is made for
     save_model(finish(trained, recipe, FinishConfig(budget_per_day=budget_per_day, engine=engine), say=say), out)

@@ -38,6 +38,16 @@ def test_a_backend_agrees_with_the_adu(adu, saved, backend, dtype, masked):
     assert difference(engine.score(x, mask), judge(adu, x, graph, mask)) < TOLERANCE[dtype]
 
 
+@pytest.mark.parametrize("gate", ["open", "global", "local"])
+def test_a_gate_that_is_not_learned_is_folded_into_the_weights(gate):
+    adu, graph = model(PLANT, options={"gate": gate}), PLANT.replicate(2)
+    x = windows(graph, 2)
+    engine = Engine(adu, graph, backend="native")
+    assert engine.backend == "native"
+    assert difference(engine.score(x), judge(adu, x, graph)) < TOLERANCE["fp32"]
+    assert difference(engine.score(x), judge(model(PLANT), x, graph)) > TOLERANCE["fp32"]
+
+
 def oracle(adu: ADU, x: np.ndarray, graph) -> np.ndarray:
     """The ADU with every layer replaced by the plain reference, in double precision."""
     adj = torch.from_numpy(neighborhood(graph, adu.config.neighbors).dense())

@@ -12,8 +12,8 @@ from builders import loop_template
 from graphghha.alarms import Command, Verb
 from graphghha.errors import ConfigError
 from graphghha.monitor import Site, SiteConfig
+from graphghha.monitor.feed import tick
 from graphghha.monitor.intake import IntakeConfig
-from graphghha.monitor.monitor import tick
 from graphghha.monitor.pack import pack, unpack
 from graphghha.windows import Rows
 from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide

@@ -64,9 +64,10 @@ def small_adu(seed=0):
 CONFIG = FitConfig(epochs=4, batch=8, save_every=5, learning_rate=1e-2)
 
 
-def test_fitting_learns_what_a_neighbour_tells():
+@pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp16"])
+def test_fitting_learns_what_a_neighbour_tells(dtype):
     losses = []
-    fit(small_adu(), windows(256), CONFIG, on_step=lambda p: losses.append(p.loss))
+    fit(small_adu(), windows(256), replace(CONFIG, dtype=dtype), on_step=lambda p: losses.append(p.loss))
     assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
 
 

@@ -50,3 +50,12 @@ def run(rig: Rig, effort: Effort, *, only: Sequence[str] = (), say: Say = lambda
             rows += [{"trial": name, **figure.to_dict()} for figure in figures]
     config = {name: getattr(effort, name) for name in effort.__dataclass_fields__}
     return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
+
+
+def with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """A run of some trials, completed by an earlier run's rows of the others, if that was as thorough."""
+    if earlier["config"] != result["config"]:
+        return result
+    measured = {row["trial"] for row in result["rows"]}
+    rows = result["rows"] + [row for row in earlier["rows"] if row["trial"] not in measured]
+    return {**result, "rows": sorted(rows, key=lambda row: list(TRIALS).index(row["trial"]))}
