@@ -48,7 +48,8 @@ def _config(result: Result) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
     return (
         f"\nSeeds {', '.join(map(str, config['seeds']))}; {config['days']} days a year, a window every "
-        f"{config['stride_min']} minutes with 72 hours of history, {config['normal_years']} normal test years, "
+        f"{config['stride_min']} minutes with 72 hours of history, {config['normal_years']} normal units in every "
+        f"year, thresholds from {config['quiet_years']} normal years, "
         f"{config['steps']} training steps of {config['batch_zones']} zones. {packages}.\n"
     )
 

@@ -27,7 +27,8 @@ from graphghha.windows.features import FEATURE_NAMES
 from graphghha.windows.provenance import Fingerprint, Span
 
 IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
-CALIBRATION_ROWS = 400_000
+DOUBT = 1e-3  # P(attack) from which a normal node-minute has something to say about calibration
+PLAIN_STRIDE = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,15 +88,23 @@ def _calibrated(recording: Recording, calibration: Calibration) -> Recording:
 
 
 def _calibrate(recordings: Sequence[Recording]) -> Calibration:
-    """On node-minutes that count, thinned evenly whatever their class, so that their mix stays that of life."""
-    logits, labels = [], []
+    """On all node-minutes that count and are attacked or doubtful, and one in many of the others standing for all."""
+    logits, labels, weights = [], [], []
     for recording in recordings:
         _, kept = counted(recording.truth > 0, recording.observable, recording.recovering)
-        logits.append(np.log(np.maximum(recording.probs[kept], LEAST)))
-        labels.append(recording.truth[kept])
-    z, y = np.concatenate(logits), np.concatenate(labels)
-    stride = max(1, len(y) // CALIBRATION_ROWS)
-    return fit_calibration(z[::stride], y[::stride], _spans([recording.run for recording in recordings]))
+        probs, truth = recording.probs[kept], recording.truth[kept]
+        tells = (truth > 0) | (probs[:, 0] < 1 - DOUBT)
+        chosen = tells.copy()
+        chosen[::PLAIN_STRIDE] = True
+        logits.append(np.log(np.maximum(probs[chosen], LEAST)))
+        labels.append(truth[chosen])
+        weights.append(np.where(tells[chosen], 1, PLAIN_STRIDE))
+    return fit_calibration(
+        np.concatenate(logits),
+        np.concatenate(labels),
+        _spans([recording.run for recording in recordings]),
+        weights=np.concatenate(weights),
+    )
 
 
 def _spans(runs: Sequence[Run]) -> list[Span]:

@@ -31,7 +31,8 @@ from graphghha.vocabulary import CLASSES
 FRONT_DAYS = 120  # of each of the normal years that the front end is fitted on
 FRONT_YEARS = 3
 FRONT_SEED = 7_000  # years of the front end, of training and of the tests have seeds of their own
-ZONES = (1, 2, 4, 8, 16, 32, 48)  # 32 to 1,536 nodes
+# 32 to 1,536 nodes, and how often a step has graphs of that size: small ones have less to go by, and learn slower
+ZONES = {1: 3, 2: 2, 4: 1, 8: 1, 16: 1, 32: 1, 48: 1}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,7 +117,7 @@ class _Draw:
     def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit, left_out: Collection[str] = ()) -> None:
         self._years, self._config, self._nodes = years, config, plant.template.num_nodes
         shortest = min(len(year) for year in years)
-        self._sizes = [zones for zones in ZONES if zones <= shortest]
+        self._sizes = [zones for zones, times in ZONES.items() for _ in range(times) if zones <= shortest]
         lessons = taught_as(plant)
         places = [(y, z, case) for y, year in enumerate(years) for z, case in enumerate(year.cases)]
         self._attacked = [(y, z) for y, z, case in places if case and case not in left_out]

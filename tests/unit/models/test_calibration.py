@@ -56,6 +56,14 @@ def test_no_nearby_parameters_fit_better(seed, slope, classes):
             assert loss(fitted.inverse_temperature, moved) >= best - 1e-4
 
 
+def test_rare_attacks_do_not_let_the_ridge_decide():
+    """In life the mean loss is a thousandth of a nat: a pull that is nothing in a balanced sample wins there."""
+    bias = np.array([0.0, -14.0])
+    logits, labels = sample(5, 1.0, bias, n=400_000)
+    assert 0.0002 < labels.mean() < 0.005
+    assert fit_calibration(logits, labels, SPANS).bias[1] == pytest.approx(-14.0, abs=0.6)
+
+
 def test_it_cures_overconfidence():
     bias = np.array([0.0, -3.0])
     fitted = fit_calibration(*sample(2, 0.3, bias), SPANS)
@@ -108,3 +116,12 @@ def test_a_damaged_file_is_refused(change):
 def test_what_cannot_be_calibrated_is_refused(error, make):
     with pytest.raises(error, match="calibration"):
         make()
+
+
+def test_a_weight_stands_for_as_many_rows():
+    z, y = sample(3, 0.5, np.array([0.0, -1.0, 0.3]), 4_000)
+    times = np.random.default_rng(1).integers(1, 4, len(y))
+    once = fit_calibration(z, y, SPANS, weights=times)
+    often = fit_calibration(np.repeat(z, times, axis=0), np.repeat(y, times), SPANS)
+    assert once.inverse_temperature == pytest.approx(often.inverse_temperature, abs=1e-6)
+    assert once.bias == pytest.approx(often.bias, abs=1e-6)
