@@ -119,11 +119,12 @@ def _degree(result: Result) -> list[str]:
 def _events(result: Result) -> list[str]:
     rows = [row for row in result["rows"] if row["stream"] == "normal operation"]
     return table(
-        ("nodes", "tolerance", "of a full pass", "largest difference", "labels that differ"),
+        ("nodes", "tolerance", "of the global state", "of a full pass", "largest difference", "labels that differ"),
         [
             (
                 row["nodes"],
                 f"{row['tolerance']:g}",
+                f"{row['state_tolerance']:g}",
                 number(row["ratio"], ".2f"),
                 f"{row['max_difference']:.1e}",
                 f"{row['flipped']:.4%}",

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from graphghha.evaluation.card import Examined
 from graphghha.evaluation.events import AttackEvent, EventOutcome, event_scores, event_scores_by
 from graphghha.evaluation.metrics import binary_scores, class_scores
-from graphghha.evaluation.reliability import expected_calibration_error
 from graphghha.vocabulary import CLASSES
 
 FARTHEST = 4  # hops that are told apart
@@ -64,20 +63,6 @@ def node_scores(examined: Sequence[Examined], chosen: Callable[[AttackEvent], bo
             truth.append(attacked[cells][counts])
             alarmed.append(each.verdicts.alarmed[cells][counts])
     return asdict(binary_scores(np.concatenate(truth), np.concatenate(alarmed), zero_division=float("nan")))
-
-
-def calibration_without(examined: Sequence[Examined], cases: Collection[str]) -> float:
-    """Calibration error outside the zones of these cases' attacks while they last."""
-    attacked, prob = [], []
-    for each in examined:
-        near, counts = each.recording.near, each.single
-        for attack in each.recording.attacks:
-            if attack.case in cases:
-                rows = near.zone_rows(near.zone(attack.targets[0]))
-                counts[np.ix_(np.arange(attack.start, attack.stop), rows)] = False
-        attacked.append(each.attacked[counts])
-        prob.append(each.verdicts.attack[counts])
-    return expected_calibration_error(np.concatenate(attacked), np.concatenate(prob))
 
 
 def off_by(examined: Sequence[Examined]) -> dict[str, int]:

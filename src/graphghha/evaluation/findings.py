@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphghha.alarms import AlarmRule, GroupRule
-from graphghha.evaluation.breakdown import by_attack, by_class, calibration_without, minutes_to_detect, of_cases, off_by
+from graphghha.evaluation.breakdown import by_attack, by_class, minutes_to_detect, of_cases, off_by
 from graphghha.evaluation.card import Card, Examined, card_of, examine, probabilities
 from graphghha.evaluation.frontier import BudgetPoint, best_within, budget_curve
 from graphghha.evaluation.metrics import thin_pr_curve
@@ -48,7 +48,6 @@ def findings(
         "families": by_attack(examined, "family"),
         "cases": by_attack(examined, "case"),
         "held_out": {kind: of_cases(examined, cases) for kind, cases in held_out.items()},
-        "ece_of_seen": calibration_without(examined, {case for cases in held_out.values() for case in cases}),
         "curves": {
             **_node_curves(examined),
             "minutes_to_detect": minutes_to_detect(examined),

@@ -1,8 +1,11 @@
 """From a fitted network to a model that can be shipped: calibrated on validation, thresholds from an alert budget."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from graphghha.evaluation.recording import STEP_S, Footage, Recording, record_fo
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
 from graphghha.models import Model
 from graphghha.models.calibration import Calibration, fit_calibration
+from graphghha.plants import load_plant
 from graphghha.training.lookalikes import Teacher
 from graphghha.training.recipe import ROWS_PER_DAY, VALIDATION, Recipe, Trained
 from graphghha.vocabulary import CLASSES
@@ -35,9 +39,9 @@ PLAIN_STRIDE = 50
 class FinishConfig:
     """Validation buildings, some attacked as in life and some not: for calibration and alert budget."""
 
-    attacked_runs: int = 4
+    attacked_runs: int = 10  # a hundred attacks or so: with fewer, one long false alarm bends the calibration
     attacked_days: int = 13
-    normal_runs: int = 2
+    normal_runs: int = 4
     normal_days: int = 13
     budget_per_day: float = 0.2  # false alarms of a 12-zone building, attacked or not
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
@@ -49,18 +53,16 @@ class FinishConfig:
 def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
     """Record validation runs, fit calibration and threshold on them, add the known answer."""
     model = _assemble(trained, IDENTITY, {"rule": asdict(config.rule), "group": asdict(config.group)})
-    say("calibration: attacked validation buildings")
     attacked = [
         attacked_run(run, trained.provenance["cases_seen"], config.schedule)
         for run in recipe.runs(VALIDATION, config.attacked_runs, config.attacked_days)
     ]
-    recordings = [_record(trained, model, run, config) for run in attacked]
-    calibration = _calibrate(recordings)
-    model = _assemble(trained, calibration, model.thresholds)
-    say("alert budget: normal validation buildings")
     normal = recipe.runs(VALIDATION, config.normal_runs, config.normal_days, first=100)
+    say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
+    with ProcessPoolExecutor(recipe.workers, mp_context=get_context("spawn")) as pool:
+        recordings = list(pool.map(partial(_record, model, dict(config.engine)), [*attacked, *normal]))
+    calibration = _calibrate(recordings[: len(attacked)])
     recordings = [_calibrated(recording, calibration) for recording in recordings]
-    recordings += [_record(trained, model, run, config) for run in normal]
     threshold = threshold_for_budget(
         [recording.attack for recording in recordings],
         recordings[0].near,
@@ -74,12 +76,11 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
     return _assemble(trained, calibration, _thresholds(threshold, config.group))
 
 
-def _record(trained: Trained, model: Model, run: Run, config: FinishConfig) -> Recording:
+def _record(model: Model, engine: Mapping[str, Any], run: Run) -> Recording:
     """With look-alikes under the name they are taught under: calibration must ask for what training asked for."""
-    graph = model.template.replicate(run.zones)
-    plant = trained.plant
+    graph, plant = model.template.replicate(run.zones), load_plant(model.plant)
     footage = Footage(run, lambda: map(Teacher(plant, run), run.simulate(plant)), f"{plant.name} {run!r}, as taught")
-    return record_footage(plant, footage, Scorer(model, graph, **dict(config.engine)))
+    return record_footage(plant, footage, Scorer(model, graph, **engine))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:
