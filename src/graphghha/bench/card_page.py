@@ -109,8 +109,9 @@ def _rivals(found: Found) -> Iterable[str]:
     yield (
         f"Baselines learnt from {about['config']['attacked_runs']} attacked and {about['config']['normal_runs']} "
         "normal buildings of their own, through the model's windows. Above, every method stands at the threshold that "
-        f"keeps {about['budget_per_day']:g} false alarms a day on normal validation buildings. Below, at the best "
-        f"threshold that costs at most {price:.2f} a day on the test data itself, which flatters all but the first row."
+        f"keeps {about['budget_per_day']:g} false alarms a day on validation buildings: normal ones for a baseline, "
+        "normal and attacked ones for the model. Below, the model stands there too, and a baseline at the best "
+        f"threshold that costs at most {price:.2f} a day on the test data itself, which flatters the baselines."
     )
     yield ""
     columns = (("event_recall_at_equal", "found"), ("hit_at_1_at_equal", "Hit@1"), ("keeps_budget", "kept the budget"))

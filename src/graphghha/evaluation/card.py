@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, AlarmState, GroupRule, advance, replay
+from graphghha.evaluation.baselines.base import kind_classes
 from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
 from graphghha.evaluation.events import EventScores, Judgement, event_scores, judge
 from graphghha.evaluation.metrics import average_precision, class_scores, confusion, counted, detection
@@ -97,7 +98,7 @@ def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judg
 def examine(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Examined:
     """Run the alarm logic over a recording once; every figure follows from it."""
     said = NodeVerdicts.of(alarm_states(recording.attack, rule), recording.probs)
-    verdicts = as_sets(said, recording.truth, recording.attacks)
+    verdicts = as_sets(said, recording.truth, recording.attacks, kind_classes(recording.near.graph))
     return Examined(recording, verdicts, judged(recording, rule, group_rule))
 
 

@@ -29,6 +29,7 @@ class AttackEvent:
     observable_from: int = NONE
     equivalent: tuple[int, ...] = ()  # further nodes that count as a hit
     family: str = ""
+    has_shown: bool = False  # before the first step: how long it took to find cannot be told
 
     @property
     def hits(self) -> frozenset[int]:
@@ -44,7 +45,7 @@ class EventOutcome:
 
     attack: AttackEvent
     incident: Incident | None  # the first one announced in an attacked zone while the attack was active
-    steps_to_detect: int  # from the first observable step, at least 0; NONE when undetected or never observable
+    steps_to_detect: int  # from the first observable step, at least 0; NONE when undetected or that step is unknown
     rank: int
     strict_rank: int
 
@@ -67,6 +68,10 @@ class Judgement:
     num_incidents: int  # announced ones
     step_s: float
     days: float
+
+    def minutes_to_detect(self) -> list[float]:
+        """Of the attacks that were found and whose first observable step is known."""
+        return [o.steps_to_detect * self.step_s / 60.0 for o in self.outcomes if o.steps_to_detect != NONE]
 
 
 def judge(
@@ -108,7 +113,8 @@ def _outcome(attack: AttackEvent, announced: Sequence[Incident], near: Proximity
     if first is None:
         worst = len(near.candidates(near.zone(attack.targets[0])))
         return EventOutcome(attack, None, NONE, worst, worst)
-    waited = max(0, first.annunciated - attack.observable_from) if attack.observable_from != NONE else NONE
+    is_timed = attack.observable_from != NONE and not attack.has_shown
+    waited = max(0, first.annunciated - attack.observable_from) if is_timed else NONE
     return EventOutcome(attack, first, waited, _rank(first, attack.hits), _rank(first, frozenset(attack.targets)))
 
 
@@ -142,9 +148,8 @@ def event_scores(judgements: Sequence[Judgement]) -> EventScores:
     if not days:
         raise DataError("events: no recorded time to judge")
     every = [outcome for judgement in judgements for outcome in judgement.outcomes]
-    timed = [(o, j.step_s) for j in judgements for o in j.outcomes if o.is_observable]
-    minutes = [o.steps_to_detect * step_s / 60.0 for o, step_s in timed if o.is_detected]
-    seen = [outcome for outcome, _ in timed]
+    minutes = [minutes for judgement in judgements for minutes in judgement.minutes_to_detect()]
+    seen = [outcome for outcome in every if outcome.is_observable]
     return EventScores(
         events=len(every),
         observable_events=len(seen),

@@ -30,6 +30,12 @@ def test_an_attack_announced_before_it_was_observable_took_no_time():
     assert scores(incident(1, 1, NEAR, 104)).median_ttd_min == 0.0
 
 
+def test_an_attack_that_showed_before_the_recording_is_found_but_not_timed():
+    before = dataclasses.replace(ATTACK, start=0, observable_from=0, has_shown=True)
+    found = scores(incident(1, 1, NEAR, 3), attacks=(before,))
+    assert found.event_recall == 1.0 and np.isnan(found.median_ttd_min)
+
+
 @pytest.mark.parametrize("step", [99, 200, NONE], ids=["before", "after", "never-announced"])
 def test_only_an_announcement_during_the_attack_detects_it(step):
     found = scores(incident(1, 1, NEAR, step))
