@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphghha.bench.variants import Variant
+from graphghha.bench.variants import GRAPHGHHA, Variant, without_family
 from graphghha.evaluation.paper import (
     NORMAL,
     YEAR_DAYS,
@@ -135,7 +135,15 @@ class PaperBench:
             adu.load_state_dict(torch.load(file, weights_only=True))
             return adu
         config = PaperFit(steps=self.effort.steps, batch_zones=self.effort.batch_zones, seed=seed)
-        fit_paper(adu, self.plant, self.training, config, on_step=lambda progress: self.on_step(name, progress))
+        left_out = [case for case in self.cases if self.plant.cases[case].family == variant.without_family]
+        fit_paper(
+            adu,
+            self.plant,
+            self.training,
+            config,
+            left_out=left_out,
+            on_step=lambda progress: self.on_step(name, progress),
+        )
         torch.save(adu.state_dict(), file)
         return adu
 
@@ -172,6 +180,17 @@ def by_family(plant: Plant, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict
     for family in families.values():
         family["f1"] = float(np.mean(list(family["cases"].values())))
     return families
+
+
+def unseen_families(bench: PaperBench, families: Sequence[str], size: int, seed: int) -> list[dict[str, Any]]:
+    """F1 of each family by a network that was trained without it, and what it was before."""
+    rows = []
+    seen = by_family(bench.plant, [bench.run(GRAPHGHHA, seed, [size])[size]])
+    for family in families:
+        row = bench.run(without_family(family), seed, [size])[size]
+        found = by_family(bench.plant, [row])[family]
+        rows.append({"family": family, "nodes": size, "f1_seen": seen[family]["f1"], **found})
+    return rows
 
 
 def detection(

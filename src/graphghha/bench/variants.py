@@ -1,7 +1,7 @@
 """The networks that detection benchmarks compare: the paper's four methods, head counts and ablations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphghha.graph import NeighborRule
@@ -16,12 +16,16 @@ PAPER_CAP = 4  # the paper's r = s / 8 on the template's 32 nodes
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Settings of an ADU. `trained_as` names the variant whose weights it takes instead of its own training."""
+    """Settings of an ADU, and what it may not see in training.
+
+    `trained_as` names the variant whose weights it takes instead of its own training.
+    """
 
     name: str
     adu: Mapping[str, Any] = field(default_factory=dict)
     trained_as: str | None = None
     dtype: DtypeName = "fp32"
+    without_family: str | None = None  # of attacks
 
     def build(self, plant: Plant) -> ADU:
         return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
@@ -33,6 +37,11 @@ class Variant:
 
 def _graphghha(name: str, **settings: Any) -> Variant:
     return Variant(name, {"neighbors": NeighborRule(max_neighbors=CAP), **settings})
+
+
+def without_family(family: str) -> Variant:
+    """GraphGHHA as ever, trained without any case of a family."""
+    return replace(GRAPHGHHA, name=f"without {family}", without_family=family)
 
 
 GRAPHGHHA = _graphghha("graphghha")

@@ -4,7 +4,7 @@ b samples, z zones of a sample, n nodes and f features of the template.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -82,16 +82,17 @@ def fit_paper(
     years: Sequence[Year],
     config: PaperFit,
     *,
+    left_out: Collection[str] = (),
     on_step: Callable[[Progress], None] = lambda progress: None,
 ) -> None:
-    """Train in place on graphs of all sizes: one size per step, half of the samples normal."""
+    """Train in place on graphs of all sizes: one size per step, half of the samples normal, no case of `left_out`."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         optimizer = torch.optim.AdamW(adu.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimizer, config.learning_rate, total_steps=max(2, config.steps), pct_start=0.1
         )
-        draw = _Draw(plant, years, config)
+        draw = _Draw(plant, years, config, left_out)
         started = time.perf_counter()
         adu.train()
         for step in range(config.steps):
@@ -112,13 +113,14 @@ def fit_paper(
 class _Draw:
     """Random samples of one size from the years."""
 
-    def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit) -> None:
+    def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit, left_out: Collection[str] = ()) -> None:
         self._years, self._config, self._nodes = years, config, plant.template.num_nodes
         shortest = min(len(year) for year in years)
         self._sizes = [zones for zones in ZONES if zones <= shortest]
         lessons = taught_as(plant)
-        self._attacked = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if case]
-        self._normal = [(y, z) for y, year in enumerate(years) for z, case in enumerate(year.cases) if not case]
+        places = [(y, z, case) for y, year in enumerate(years) for z, case in enumerate(year.cases)]
+        self._attacked = [(y, z) for y, z, case in places if case and case not in left_out]
+        self._normal = [(y, z) for y, z, case in places if not case]
         self._labels = {
             case: self._label(plant, lessons[case].targets, lessons[case].attack_class)
             for year in years

@@ -7,7 +7,15 @@ import pytest
 
 from graphghha.bench import studies
 from graphghha.bench.attacker import AttackerConfig, Defender, attacked_zones, evade
-from graphghha.bench.detection import QUICK, DetectionEffort, PaperBench, by_family, detection, pooled
+from graphghha.bench.detection import (
+    QUICK,
+    DetectionEffort,
+    PaperBench,
+    by_family,
+    detection,
+    pooled,
+    unseen_families,
+)
 from graphghha.bench.detection_page import detection_page
 from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, METHODS, Variant
 from graphghha.errors import ConfigError
@@ -15,6 +23,8 @@ from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
 from graphghha.plants import load_plant
 from graphghha.training.front import FrontEnd
+from graphghha.training.paper import PaperFit, _Draw
+from graphghha.vocabulary import CLASSES
 from graphghha.windows.features import FEATURE_RANGE
 
 TINY = DetectionEffort(days=1, stride_min=240, steps=3, normal_years=1, extra_years=0, most_samples=1, batch_zones=4)
@@ -59,6 +69,15 @@ def test_what_is_done_is_kept(bench, found):
     scores.write_text(json.dumps(changed))
     assert bench.run(GRAPHGHHA, 0, [32])[32]["f1"] == 0.123
     scores.write_text(before)
+
+
+def test_a_family_left_out_is_never_drawn_and_is_judged_all_the_same(bench):
+    draw = _Draw(bench.plant, bench.training, PaperFit(batch_zones=32), ["FCU_SensorBias_RMTemp_+4C"])
+    labels = {int(label) for step in range(40) for label in draw(np.random.default_rng(step))[1].unique()}
+    assert labels == {CLASSES.index(name) for name in ("normal", "actuator")}
+    (row,) = unseen_families(bench, ["sensor_bias"], 32, 0)
+    assert row["family"] == "sensor_bias" and set(row["cases"]) == {"FCU_SensorBias_RMTemp_+4C"}
+    assert (bench.work / "weights-without-sensor_bias-0.pt").exists()
 
 
 def test_seeds_are_pooled_and_cases_gathered_by_family():
