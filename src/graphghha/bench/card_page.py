@@ -100,7 +100,18 @@ def _basis(found: Found) -> list[str]:
     return [
         f"{data} {card['observable_events']} visible attacks of {card['events']} in {card['days']:.1f} days; "
         f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {found['raise_at']:.3f}."
+        f"{_apart(card)}"
     ]
+
+
+def _apart(card: Mapping[str, Any]) -> str:
+    """What is in no other figure: zones after an attack, until nothing of it shows any more."""
+    if not card["recovering"]:
+        return ""
+    return (
+        f" Counted apart: {card['recovering']:,} node-minutes of zones that recover from an attack, "
+        f"{card['recovering_alarmed']:.2%} of them in alarm, {card['late_per_day']:.2f} announcements a day."
+    )
 
 
 def _rivals(found: Found) -> Iterable[str]:

@@ -38,6 +38,9 @@ class Card:
     ece: float
     brier_skill: float
     prevalence: float
+    unobservable: int  # attacked node-minutes that show nothing: in `f1_raw` only
+    recovering: int  # node-minutes of zones after an attack, in no figure
+    recovering_alarmed: float  # share of them in alarm
     events: EventScores
     confusion: NDArray[np.int64]
 
@@ -127,6 +130,9 @@ def card_of(examined: Sequence[Examined]) -> Card:
         ece=expected_calibration_error(attacked, prob),
         brier_skill=brier_skill(attacked, prob),
         prevalence=found.prevalence,
+        unobservable=found.unobservable,
+        recovering=found.recovering,
+        recovering_alarmed=found.recovering_alarmed,
         events=event_scores([each.judgement for each in examined]),
         confusion=counts,
     )

@@ -65,7 +65,7 @@ class Judgement:
     outcomes: tuple[EventOutcome, ...]
     false_alarms: tuple[Incident, ...]  # announced, root neither attacked nor recovering
     misplaced: tuple[Incident, ...]  # those of them in a zone that was under attack: right zone, wrong root
-    num_incidents: int  # announced ones
+    late: tuple[Incident, ...]  # announced, root recovering and under no attack: neither found nor false
     step_s: float
     days: float
 
@@ -88,18 +88,20 @@ def judge(
     if recovering is not None and recovering.shape != shape:
         raise SchemaError(f"events: recovering has shape {recovering.shape}, the recording {shape}")
     announced = sorted((i for i in incidents if i.is_annunciated), key=lambda i: (i.annunciated, i.number))
-    false_alarms, misplaced = [], []
+    false_alarms, misplaced, late = [], [], []
     for incident in announced:
         active = [attack for attack in attacks if attack.is_active(incident.annunciated)]
-        is_recovering = recovering is not None and bool(recovering[incident.annunciated, incident.root])
-        if is_recovering or any(incident.root in attack.hits for attack in active):
+        if any(incident.root in attack.hits for attack in active):
+            continue
+        if recovering is not None and recovering[incident.annunciated, incident.root]:
+            late.append(incident)
             continue
         false_alarms.append(incident)
         if any(_concerns(incident, attack, near) for attack in active):
             misplaced.append(incident)
     outcomes = tuple(_outcome(attack, announced, near) for attack in attacks)
     days = num_steps * step_s / DAY_S
-    return Judgement(outcomes, tuple(false_alarms), tuple(misplaced), len(announced), step_s, days)
+    return Judgement(outcomes, tuple(false_alarms), tuple(misplaced), tuple(late), step_s, days)
 
 
 def _concerns(incident: Incident, attack: AttackEvent, near: Proximity) -> bool:
@@ -135,6 +137,7 @@ class EventScores:
     p90_ttd_min: float
     false_alarms_per_day: float
     misplaced_per_day: float  # the part of them that named an attacked zone but the wrong node
+    late_per_day: float  # not among them: alarms in a zone that was recovering
     hit_at_1: float  # undetected = miss; any node of the equivalence set is a hit
     hit_at_1_strict: float  # the target itself
     hit_at_3: float
@@ -159,6 +162,7 @@ def event_scores(judgements: Sequence[Judgement]) -> EventScores:
         p90_ttd_min=float(np.quantile(minutes, 0.9)) if minutes else float("nan"),
         false_alarms_per_day=sum(len(j.false_alarms) for j in judgements) / days,
         misplaced_per_day=sum(len(j.misplaced) for j in judgements) / days,
+        late_per_day=sum(len(j.late) for j in judgements) / days,
         hit_at_1=_share(o.is_detected and o.rank == 1 for o in seen),
         hit_at_1_strict=_share(o.is_detected and o.strict_rank == 1 for o in seen),
         hit_at_3=_share(o.is_detected and o.rank <= 3 for o in seen),

@@ -95,6 +95,9 @@ def train(
     snapshot = snapshot or work / "snapshot.pt"
     plant = load_plant(recipe.plant)
     cases = split_cases(plant, recipe.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
     _same_as_before(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
@@ -113,10 +116,6 @@ def train(
     data = LabelledWindows.joined(windows[: -len(validation)])
     unseen = LabelledWindows.joined(windows[-len(validation) :])
     del windows
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     say(f"network: {len(data)} windows of {recipe.keep_zones} zones")
     fit(adu, data, recipe.fit, validation=unseen, snapshot=snapshot, on_step=on_step)
     provenance = {

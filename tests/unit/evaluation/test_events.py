@@ -80,7 +80,8 @@ def test_in_a_zone_of_three_nodes_an_undetected_attack_is_still_a_miss():
 def test_an_alarm_on_a_recovering_node_is_not_false():
     recovering = np.zeros((DAY, 12), bool)
     recovering[200:300, 1] = True
-    assert scores(incident(1, 1, NEAR, 250), recovering=recovering).false_alarms_per_day == 0.0
+    found = scores(incident(1, 1, NEAR, 250), recovering=recovering)
+    assert (found.false_alarms_per_day, found.late_per_day) == (0.0, 1.0)
     assert scores(incident(1, 1, NEAR, 300), recovering=recovering).false_alarms_per_day == 1.0
     assert scores(incident(1, 0, NEAR, 250), recovering=recovering).false_alarms_per_day == 1.0
 

@@ -18,6 +18,7 @@ from graphghha.training.expectation import fit_expectation
 from graphghha.training.fit import FitConfig, best_f1, fit
 from graphghha.training.lookalikes import taught_as
 from graphghha.training.presets import parse_budget
+from graphghha.training.recipe import Recipe, train
 from graphghha.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
 from graphghha.windows.expectation import noise_floor, signal_nodes
 from graphghha.windows.features import RECENT
@@ -170,6 +171,12 @@ def test_the_expectation_learns_a_relation_and_sees_it_broken():
     broken = found.residuals(np.repeat(stuck, recent, axis=1), stuck)
     assert 0.5 < calm[:, valve].std() < 2
     assert np.abs(broken[:, valve]).mean() > 4
+
+
+def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path):
+    with pytest.raises(ConfigError, match="nonsense"):
+        train(Recipe(adu={"layer": "nonsense"}), tmp_path, say=pytest.fail, on_step=pytest.fail)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["1", "0/day", "-1/day", "one/day", "1/hour"])
