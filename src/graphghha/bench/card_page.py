@@ -118,8 +118,8 @@ def _rivals(found: Found) -> Iterable[str]:
     price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
     yield from ("## At equal false alarms", "")
     yield (
-        f"Baselines learnt from {about['config']['attacked_runs']} attacked and {about['config']['normal_runs']} "
-        "normal buildings of their own, through the model's windows. Above, every method stands at the threshold that "
+        f"Baselines learnt from {_buildings(about['config'])} of their own, through the model's windows; the model "
+        f"learnt from {_buildings(about['model'])}. Above, every method stands at the threshold that "
         f"keeps {about['budget_per_day']:g} false alarms a day on validation buildings: normal ones for a baseline, "
         "normal and attacked ones for the model. Below, the model stands there too, and a baseline at the best "
         f"threshold that costs at most {price:.2f} a day on the test data itself, which flatters the baselines."
@@ -128,6 +128,10 @@ def _rivals(found: Found) -> Iterable[str]:
     columns = (("event_recall_at_equal", "found"), ("hit_at_1_at_equal", "Hit@1"), ("keeps_budget", "kept the budget"))
     rows = [(row["method"], row | {"keeps_budget": _kept(found, row["method"])}) for row in found["rows"]]
     yield from (*_table("method", rows, columns), "")
+
+
+def _buildings(learnt: Mapping[str, Any]) -> str:
+    return f"{learnt['attacked_runs']} attacked and {learnt['normal_runs']} normal buildings"
 
 
 def _kept(found: Found, method: str) -> str:
