@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
+from graphghha.errors import ConfigError
 from graphghha.evaluation.card import report_card
 from graphghha.evaluation.recording import record
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
@@ -66,6 +67,12 @@ def test_a_second_run_takes_up_the_stages_of_the_first(trained):
         assert (again.adu.state_dict()[name] == tensor).all()
 
 
+@pytest.mark.parametrize("changed", [{"seed": 1}, {"stride_min": 20}, {"adu": {**RECIPE.adu, "layers": 3}}])
+def test_stages_of_other_settings_are_refused(trained, changed):
+    with pytest.raises(ConfigError, match=f"other settings .*{next(iter(changed))}.*another work directory"):
+        train(replace(RECIPE, **changed), trained[1], say=lambda text: None, on_step=lambda progress: None)
+
+
 def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_directory):
     model, plant = load_model(model_directory), trained[0].plant
     assert set(model.provenance["cases_seen"]).isdisjoint(model.provenance["unseen_severities"])
@@ -92,4 +99,5 @@ def test_the_report_card_goes_into_the_model_directory(model_directory, tmp_path
     assert result.exit_code == 0, result.output
     card = load_model(directory).card
     assert "Report card, deploy protocol: 1 unseen buildings of 2 zones" in card
-    assert "graphghha evaluate --runs 1 --days 1 --seed 0" in card
+    assert "false alarms a day, building of 2 zones" in card
+    assert "graphghha evaluate MODEL --runs 1 --days 1 --zones 2 --unseen-runs 0 --seed 0" in card

@@ -16,9 +16,9 @@ def pr_figure(found: Found, plt: Any) -> Any:
     """Precision against recall of node-minutes, and where the shipped threshold lies."""
     curve, card = found["curves"]["pr"], found["card"]
     figure, axes = plt.subplots(figsize=(5.6, 4.4))
-    axes.plot(
-        curve["recall"], curve["precision"], color=ACCENT, label=f"every minute by itself, AUC {card['auc_pr']:.2f}"
-    )
+    # many minutes share the highest score: up to there the curve is level
+    recall, precision = [0.0, *curve["recall"]], [curve["precision"][0], *curve["precision"]]
+    axes.plot(recall, precision, color=ACCENT, label=f"every minute by itself, AUC {card['auc_pr']:.2f}")
     axes.plot(
         [card["r"]],
         [card["p"]],
@@ -42,7 +42,7 @@ def reliability_figure(found: Found, plt: Any) -> Any:
     axes.plot([0, 1], [0, 1], color=MUTED, linestyle="--", linewidth=1, label="perfectly honest")
     axes.plot(confidence, frequency, "o-", color=ACCENT, markersize=5, label="this model")
     axes.set(ylabel="share really attacked", ylim=(0, 1.03), xlim=(0, 1.01))
-    axes.set_title(_titled("Reliability", ece=card["ece"], brier_skill=card["brier_skill"]))
+    axes.set_title(_titled("Reliability", {"ECE": card["ece"], "Brier skill": card["brier_skill"]}))
     axes.legend(loc="upper left")
     below.bar(
         edges[:-1], curve["counts"], width=np.diff(edges), align="edge", color=ACCENT, alpha=0.35, edgecolor="white"
@@ -186,8 +186,8 @@ def draw_card(found: Found, directory: Path, suffix: str = ".svg") -> dict[str, 
     return drawn
 
 
-def _titled(title: str, **figures: float | None) -> str:
-    words = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in figures.items() if value is not None]
+def _titled(title: str, figures: Mapping[str, float | None]) -> str:
+    words = [f"{name} {value:.3f}" for name, value in figures.items() if value is not None]
     return f"{title}: {', '.join(words)}" if words else title
 
 

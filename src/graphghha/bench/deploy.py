@@ -1,7 +1,7 @@
 """Detection under the deploy protocol: the shipped model, or all methods trained anew, on buildings nobody has seen."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,8 @@ def deploy_study(
             found = evaluate(trial, baselines=rivals, work=work / f"rivals-{size}", say=say, dtype=dtype)
             first, *others = found["rows"]
             rows += [{**first, "method": name}, *others]
-    return {"bench": "detection", "machine": machine_info(), "config": {"protocol": "deploy"}, "rows": rows}
+    settings = {"protocol": "deploy", **asdict(config), "zones": [size // NODES for size in sizes]}
+    return {"bench": "detection", "machine": machine_info(), "config": settings, "rows": rows}
 
 
 def _trained_models(

@@ -40,7 +40,8 @@ become the zones of one graph of 32 z nodes (docs/decisions/paper-protocol.md). 
 of their own, with other weather and noise. A sample is alarmed when its worst node, averaged over zones, passes the
 score that one normal validation sample in a hundred reaches. F1 is of each case against as many normal samples, then
 the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that show nothing as misses,
-`ceiling` is the raw score of a perfect detector of those that do. The paper's own F1 stands in brackets."""
+`ceiling` is the raw score of a perfect detector of those that do; it judges by the last half hour, so that a detector
+with days of memory may lie above it. The paper's own F1 stands in brackets."""
 
 
 def _config(result: Result) -> str:

@@ -6,11 +6,12 @@ from typing import Any
 
 from graphghha.bench import paper
 from graphghha.bench.plots import finish
-from graphghha.bench.style import COLOURS
+from graphghha.bench.style import COLOURS, INK, MUTED, styled
 
 Result = Mapping[str, Any]
 
 
+@styled()
 def sizes_figure(result: Result, path: Path) -> None:
     """F1 against nodes."""
     import matplotlib.pyplot as plt
@@ -28,17 +29,17 @@ def sizes_figure(result: Result, path: Path) -> None:
     finish(figure, axes, path)
 
 
+@styled()
 def tradeoff_figure(result: Result, latency: Result, path: Path) -> None:
     """F1 against milliseconds at every size: up and to the left is better."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.5, 4.8))
-    dtype = {"quantized_gat": "fp16"}
     for method in dict.fromkeys(row["method"] for row in result["rows"]):
         ms = {
             row["nodes"]: row["ms"]
             for row in latency["rows"]
-            if row["method"] == method and row["dtype"] == dtype.get(method, "fp32")
+            if row["method"] == method and (row["dtype"] == "fp32" or method == "quantized_gat")
         }
         rows = [row for row in result["rows"] if row["method"] == method and row["nodes"] in ms]
         axes.plot(
@@ -56,22 +57,30 @@ def tradeoff_figure(result: Result, latency: Result, path: Path) -> None:
     finish(figure, axes, path)
 
 
+@styled()
 def families_figure(row: Mapping[str, Any], path: Path) -> None:
-    """F1 by family, with every case as a dot."""
+    """F1 by family beside the printed one, with every case as a dot. Dots and not bars: the axis begins near 1."""
     import matplotlib.pyplot as plt
 
     families = row["families"]
-    figure, axes = plt.subplots(figsize=(7.5, 3.6))
-    for place, found in enumerate(families.values()):
-        axes.barh(place, found["f1"], color=COLOURS["graphghha"], alpha=0.75)
-        axes.scatter(list(found["cases"].values()), [place] * len(found["cases"]), s=12, color="black", zorder=3)
-    axes.set(yticks=range(len(families)), yticklabels=[name.replace("_", " ") for name in families], xlabel="F1")
-    lowest = min(min(found["cases"].values()) for found in families.values())
-    axes.set_xlim(max(0.0, lowest - 0.05), 1.005)
+    figure, axes = plt.subplots(figsize=(7.5, 3.8))
+    places = {name: place for place, name in enumerate(families)}
+    cases = [(f1, places[name]) for name, found in families.items() for f1 in found["cases"].values()]
+    printed = [(f1 / 100, places[name]) for name in families if (f1 := paper.printed_family(name))]
+    means = [(found["f1"], places[name]) for name, found in families.items()]
+    for dots, size, colour, marker, label in (
+        (cases, 14, MUTED, "o", "one case"),
+        (means, 70, COLOURS["graphghha"], "o", "graphghha"),
+        (printed, 70, INK, "|", "graphghha, paper"),
+    ):
+        axes.scatter([f1 for f1, _ in dots], [at for _, at in dots], size, colour, marker=marker, label=label)
+    axes.set(yticks=list(places.values()), yticklabels=[name.replace("_", " ") for name in families], xlabel="F1")
+    axes.set(xlim=(None, 1.005), title=f"Families of attacks at {row['nodes']} nodes")
     axes.invert_yaxis()
-    finish(figure, axes, path, legend=False)
+    finish(figure, axes, path)
 
 
+@styled()
 def heads_figure(result: Result, path: Path) -> None:
     """F1 and latency against heads."""
     import matplotlib.pyplot as plt

@@ -6,6 +6,11 @@ from typing import Any
 Result = Mapping[str, Any]
 
 
+def of_paper(result: Result) -> bool:
+    """Not of the deploy protocol, which the paper has no table of: `graphghha evaluate --out` writes its page."""
+    return bool(result["config"].get("protocol") != "deploy")
+
+
 def machine_line(result: Result) -> str:
     """Where and on what network a result was measured."""
     machine, config = result["machine"], result["config"]

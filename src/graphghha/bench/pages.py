@@ -8,7 +8,7 @@ from graphghha.bench.comparison import comparison_page
 from graphghha.bench.detection_page import STUDIES, detection_page
 from graphghha.bench.events_page import events_page
 from graphghha.bench.latency_page import SPEED_BENCHES, latency_page
-from graphghha.bench.page_parts import Result
+from graphghha.bench.page_parts import Result, of_paper
 from graphghha.bench.precision_page import precision_page
 from graphghha.bench.reliability_page import reliability_page
 from graphghha.errors import DataError
@@ -35,7 +35,7 @@ def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:
     pages = []
     if any(result["bench"] in SPEED_BENCHES for result in results):
         pages.append(latency_page(results, directory))
-    by_bench = {result["bench"]: result for result in results}
+    by_bench = {result["bench"]: result for result in results if of_paper(result)}
     if by_bench.keys() & set(STUDIES):
         pages.append(detection_page(by_bench, directory))
     for name, write in _SINGLE.items():

@@ -5,16 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench import paper
-from graphghha.bench.style import COLOURS, save
+from graphghha.bench.style import COLOURS, save, styled
 
 Rows = Sequence[Mapping[str, Any]]
 
 
+@styled()
 def latency_figure(result: Mapping[str, Any], path: Path) -> None:
     """Milliseconds against nodes, every method and dtype, and Table I dashed."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7.5, 5))
+    figure, axes = plt.subplots(figsize=(9.5, 5))
     for (method, dtype), rows in _grouped(result["rows"], ("method", "dtype")).items():
         style = {"fp32": "-", "bf16": ":", "fp16": "-."}[dtype]
         axes.plot(
@@ -29,9 +30,10 @@ def latency_figure(result: Mapping[str, Any], path: Path) -> None:
     for method, column in paper.TABLE_I_MS.items():
         axes.plot(paper.SIZES, column, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper (A100)")
     axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="ms per graph", title=_title(result))
-    finish(figure, axes, path)
+    finish(figure, axes, path, ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
+@styled()
 def degree_figure(result: Mapping[str, Any], path: Path) -> None:
     """Milliseconds against neighbours per node at one size."""
     import matplotlib.pyplot as plt
@@ -51,6 +53,7 @@ def degree_figure(result: Mapping[str, Any], path: Path) -> None:
     finish(figure, axes, path)
 
 
+@styled()
 def precision_figure(result: Mapping[str, Any], path: Path) -> None:
     """F1 and latency relative to fp32, by dtype, ours beside Table IV."""
     import matplotlib.pyplot as plt
@@ -70,8 +73,8 @@ def precision_figure(result: Mapping[str, Any], path: Path) -> None:
         places = range(len(rows))
         axes.bar([place - 0.2 for place in places], ours, 0.4, color=COLOURS["graphghha"], label="ours")
         axes.bar([place + 0.2 for place in places], theirs, 0.4, color=COLOURS["gemm_floor"], label="paper (A100)")
-        axes.set(xticks=list(places), xticklabels=[row["dtype"] for row in rows], ylabel=label, ylim=(0, 1.1))
-    left.set_title(_title(result), fontsize=8)
+        axes.set(xticks=list(places), xticklabels=[row["dtype"] for row in rows], ylabel=label, ylim=(0, 1.25))
+    left.set_title(_title(result))
     finish(figure, right, path)
 
 
@@ -87,8 +90,6 @@ def _title(result: Mapping[str, Any]) -> str:
     return f"{result['machine']['cpu']}, {config['threads']} thread(s), batch {config['batch']}"
 
 
-def finish(figure: Any, axes: Any, path: Path, *, legend: bool = True) -> None:
-    axes.grid(which="both", alpha=0.2)
-    if legend:
-        axes.legend(fontsize=7, ncols=2)
+def finish(figure: Any, axes: Any, path: Path, **legend: Any) -> None:
+    axes.legend(**{"fontsize": 8, "ncols": 2, **legend})
     save(figure, path)

@@ -7,6 +7,7 @@ from graphghha.bench.page_parts import Result, machine_line, number, table
 from graphghha.bench.plots import precision_figure
 
 AIM_FLIPPED = 1e-3
+AIM_DIFFERENCE = 1e-2  # of 16 bit to fp32
 
 
 def precision_page(result: Result, directory: Path) -> Path:
@@ -14,8 +15,9 @@ def precision_page(result: Result, directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     precision_figure(result, directory / "precision.svg")
     test, rows = result["config"]["test"], result["rows"]
-    worst = max(row["flipped"] for row in rows)
-    verdict = "below" if worst < AIM_FLIPPED else "not below"
+    flipped = "below" if max(row["flipped"] for row in rows) < AIM_FLIPPED else "not below"
+    too_far = [row["dtype"] for row in rows if row["max_difference"] > AIM_DIFFERENCE]
+    moved = f"above the aim of {AIM_DIFFERENCE:g} in {' and '.join(too_far)}" if too_far else "within the aim"
     text = [
         "# Precision of the arithmetic: Table IV",
         "",
@@ -68,8 +70,8 @@ def precision_page(result: Result, directory: Path) -> Path:
             ],
         ),
         "",
-        f"Differences are of calibrated probabilities. The share of labels that differ is {verdict} the aim of "
-        f"{AIM_FLIPPED:.1%} of nodes in every dtype.",
+        f"Differences are of calibrated probabilities; the largest is {moved}. The share of labels that differ is "
+        f"{flipped} the aim of {AIM_FLIPPED:.1%} of nodes in every dtype.",
     ]
     page = directory / "precision.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")

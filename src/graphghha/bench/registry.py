@@ -10,7 +10,7 @@ from pathlib import Path
 from graphghha.bench import degree, events, latency, precision, stream, studies, threads
 from graphghha.bench.detection import FULL, QUICK, PaperBench
 from graphghha.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT, Effort
-from graphghha.bench.page_parts import Result
+from graphghha.bench.page_parts import Result, of_paper
 from graphghha.plants import load_plant
 
 Say = Callable[[str], None]
@@ -54,7 +54,8 @@ class Experiment:
 
     def accepts(self, result: Result) -> bool:
         """Whether a stored result belongs here."""
-        return bool(result["bench"] == self.bench and self.batch in (None, result["config"].get("batch")))
+        is_own = result["bench"] == self.bench and self.batch in (None, result["config"].get("batch"))
+        return is_own and of_paper(result)
 
 
 def _latency(scope: Scope) -> Result:
@@ -107,19 +108,19 @@ def _events(scope: Scope) -> Result:
 
 
 def _detection(scope: Scope) -> Result:
-    return studies.table_ii(scope.paper_bench(), studies.TABLE_II_SIZES, scope.seeds)
+    return studies.table_ii(scope.paper_bench(), None, scope.seeds)
 
 
 def _scenarios(scope: Scope) -> Result:
-    return studies.table_iii(scope.paper_bench(), (1024,), scope.seeds)
+    return studies.table_iii(scope.paper_bench(), None, scope.seeds)
 
 
 def _heads(scope: Scope) -> Result:
-    return studies.head_counts(scope.paper_bench(), (1024,), scope.seeds)
+    return studies.head_counts(scope.paper_bench(), None, scope.seeds)
 
 
 def _ablation(scope: Scope) -> Result:
-    return studies.ablations(scope.paper_bench(), (32, 1024), scope.seeds, scope.model)
+    return studies.ablations(scope.paper_bench(), None, scope.seeds, scope.model)
 
 
 EXPERIMENTS = (

@@ -11,19 +11,22 @@ from graphghha.bench.detection import QUICK, PaperBench, detection, unseen_famil
 from graphghha.bench.harness import machine_info
 from graphghha.bench.heads import heads_latency
 from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, HEADS, METHODS
+from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.training.baselines import RivalConfig
 
 TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 QUICK_SIZES = (32, 128)
+QUICK_SIZE = (128,)
 QUICK_RIVALS = RivalConfig(
     attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6, validation_runs=1, validation_days=4
 )
 
 
-def table_ii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
-    """The four methods at every size."""
-    return _result("detection", detection(bench, METHODS, _few(bench, sizes), seeds))
+def table_ii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
+    """The four methods at every size. In all studies, no sizes mean the usual ones."""
+    sizes = _sizes(bench, sizes, TABLE_II_SIZES, QUICK_SIZES)
+    return _result("detection", detection(bench, METHODS, sizes, seeds))
 
 
 def deploy_of(
@@ -32,7 +35,7 @@ def deploy_of(
     """The deploy protocol with the baselines in the same table; by default in buildings of twelve zones."""
     is_quick = _is_quick(bench)
     return deploy.deploy_study(
-        list(sizes or (deploy.SIZE,)),
+        _sizes(bench, sizes, (deploy.SIZE,), (deploy.SIZE,)),
         model=model,
         config=replace(deploy.QUICK if is_quick else deploy.FULL, seed=seed),
         work=bench.work / "deploy",
@@ -43,26 +46,26 @@ def deploy_of(
     )
 
 
-def table_iii(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+def table_iii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
     """GraphGHHA by family of attacks, and every case; and each family by a network that never saw it."""
-    sizes = _few(bench, sizes)[-1:]
+    sizes = _sizes(bench, sizes, (1024,), QUICK_SIZE)
     found = detection(bench, [GRAPHGHHA], sizes, seeds)
     families = list(found["families"][0]["families"])[: 2 if _is_quick(bench) else None]
-    return _result("scenarios", {**found, "unseen": unseen_families(bench, families, sizes[0], seeds[0])})
+    return _result("scenarios", {**found, "unseen": unseen_families(bench, families, sizes[-1], seeds[0])})
 
 
-def head_counts(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+def head_counts(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
     """F1 and latency for 2, 4, 8 and 16 heads."""
-    found = detection(bench, HEADS, _few(bench, sizes)[-1:], seeds)
+    found = detection(bench, HEADS, _sizes(bench, sizes, (1024,), QUICK_SIZE), seeds)
     counts = [int(variant.adu["heads"]) for variant in HEADS]
     latency = heads_latency(counts, bench.plant.template, quick=_is_quick(bench))
     return _result("heads", {**found, "latency": latency})
 
 
-def ablations(bench: PaperBench, sizes: Sequence[int], seeds: Sequence[int], model: Path) -> dict[str, Any]:
+def ablations(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int], model: Path) -> dict[str, Any]:
     """What each part of the layer is worth; recall of a model against an attacker who knows it."""
     variants = ABLATIONS[:4] if _is_quick(bench) else ABLATIONS
-    found = detection(bench, variants, _few(bench, sizes), seeds)
+    found = detection(bench, variants, _sizes(bench, sizes, (32, 1024), QUICK_SIZES), seeds)
     attacker = QUICK_ATTACKER if _is_quick(bench) else DEFAULT_ATTACKER
     evaded = robustness(bench.plant, load_model(model), seed=seeds[0], config=attacker, say=bench.say)
     return _result("ablation", {**found, "attacker": evaded})
@@ -72,8 +75,12 @@ def _is_quick(bench: PaperBench) -> bool:
     return bench.effort == QUICK
 
 
-def _few(bench: PaperBench, sizes: Sequence[int]) -> list[int]:
-    return list(QUICK_SIZES) if _is_quick(bench) else list(sizes)
+def _sizes(bench: PaperBench, given: Sequence[int] | None, usual: Sequence[int], quick: Sequence[int]) -> list[int]:
+    """What was asked for, if anything; every size is a number of whole zones."""
+    nodes = bench.plant.template.num_nodes
+    if odd := [size for size in given or () if size < nodes or size % nodes]:
+        raise ConfigError(f"bench: {odd[0]} nodes are no multiple of the template's {nodes}")
+    return list(given or (quick if _is_quick(bench) else usual))
 
 
 def _result(name: str, found: dict[str, Any]) -> dict[str, Any]:

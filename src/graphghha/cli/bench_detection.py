@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 WORK = Path("bench-work")
+Sizes = list[int] | None  # None: the usual ones
 
 
-def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
+def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> Sizes:
+    if value is None:
+        return None
     try:
         return [int(part) for part in value.split(",")]
     except ValueError:
@@ -27,7 +30,7 @@ def _shared(sizes: str) -> Callable[[F], F]:
 
     def decorate(command: F) -> F:
         for option in (
-            click.option("--sizes", default=sizes, show_default=True, callback=_numbers, help="Node counts."),
+            click.option("--sizes", show_default=sizes, callback=_numbers, help="Node counts, with commas."),
             click.option("--seeds", default=3, show_default=True, type=click.IntRange(1), help="How many."),
             click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="The first one."),
             click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="To train with."),
@@ -82,13 +85,11 @@ def _seeds(seed: int, seeds: int, quick: bool) -> range:
 @click.command()
 @click.option("--protocol", type=click.Choice(["paper", "deploy"]), default="paper", show_default=True)
 @click.option("--retrain", is_flag=True, help="Deploy: train all four methods, not only judge the shipped model.")
-@_shared("32,64,128,256,512,1024,1536")
-@click.pass_context
+@_shared("32,64,128,256,512,1024,1536; deploy: 384")
 def detection(
-    ctx: click.Context,
     protocol: str,
     retrain: bool,
-    sizes: list[int],
+    sizes: Sizes,
     seeds: int,
     seed: int,
     threads: int,
@@ -105,15 +106,13 @@ def detection(
         if protocol == "paper":
             _print(table_ii(bench, sizes, _seeds(seed, seeds, quick)), out)
             return
-        is_default = ctx.get_parameter_source("sizes") is click.core.ParameterSource.DEFAULT
-        chosen = None if is_default else sizes
-        _print(deploy_of(bench, chosen, seed, shipped_model(bench.plant.name), retrain=retrain), out)
+        _print(deploy_of(bench, sizes, seed, shipped_model(bench.plant.name), retrain=retrain), out)
 
 
 @click.command()
 @_shared("1024")
 def scenarios(
-    sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
+    sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table III: GraphGHHA by family of attacks, every case in an appendix."""
     from graphghha.bench.studies import table_iii
@@ -125,7 +124,7 @@ def scenarios(
 @click.command()
 @_shared("1024")
 def heads(
-    sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
+    sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """The figure on head count: F1 and latency for 2, 4, 8 and 16 heads."""
     from graphghha.bench.studies import head_counts
@@ -137,7 +136,7 @@ def heads(
 @click.command()
 @_shared("32,1024")
 def ablation(
-    sizes: list[int], seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
+    sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """What each part of the layer is worth; and recall against an attacker who knows the network."""
     from graphghha.bench.studies import ablations

@@ -39,7 +39,7 @@ def doctor(as_json: bool) -> None:
     for part in parts:
         mark, hint = ("ok", part.version) if part.version else ("missing", f"pip install 'graphghha[{part.extra}]'")
         colour = "green" if part.version else "yellow"
-        click.echo(f"{click.style(f'{mark:<8}', fg=colour)}{part.package:<17}{hint:<34}{part.purpose}")
+        click.echo(f"{click.style(f'{mark:<8}', fg=colour)}{part.package:<19}{hint:<34}{part.purpose}")
 
 
 def _engine() -> dict[str, Any]:

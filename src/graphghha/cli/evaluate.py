@@ -83,7 +83,8 @@ def _print(found: dict[str, Any]) -> None:
         if scores["observable_events"]:
             click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
     for row in found["rows"][1:]:
+        recall = row["event_recall_at_equal"]
         click.echo(
-            f"{row['method']:<22} recall {row['event_recall_at_equal']:.2f} at the same "
+            f"{row['method']:<22} recall {'undefined' if recall is None else f'{recall:.2f}'} at the same "
             f"{row['equal_false_alarms_per_day']:.2f} false alarms a day"
         )

@@ -106,7 +106,7 @@ class EventEngine:
 
     def _full(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
         self._used[...] = x
-        self._mask = mask
+        self._mask = None if mask is None else mask.copy()  # the caller may write into his own
         self._run(np.ones(len(x), np.bool_))
         self._is_fresh = True
         self.last = Effort(len(x), 1.0, 0.0, True)

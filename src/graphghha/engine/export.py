@@ -28,6 +28,7 @@ FORMAT = "graphghha-gateway/1"
 # Long windows are full only after three days: one zone goes through them all, the others through the first hour.
 CHECKED = ((1, 4400), (2, 60), (5, 60))  # zones, rows
 COMPARED_ROWS = 60  # the newest
+FAR_OFF = 50.0  # units of the scaler: beyond every clip, as an attack may be
 TOLERANCE = 1e-4  # of calibrated probabilities; sums run in another order
 NETWORK_TOLERANCE = 1e-5
 
@@ -178,11 +179,12 @@ def _gateway_difference(
 
 
 def _readings(model: Model, zones: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """[r Z S] random walks in SI, and which of them arrived."""
+    """[r Z S] random walks in SI that end with every third signal far off, and which of them arrived."""
     rng = np.random.default_rng(0)
     scale = model.scaler.columns([signal for signal in model.template.signals if signal is not None])
     shape = (rows, zones, len(scale.center))
     walk = rng.normal(0, 1, shape[1:]) + np.cumsum(rng.normal(0, 0.05, shape), axis=0)
+    walk[-COMPARED_ROWS // 2 :, :, ::3] += FAR_OFF
     return scale.center + scale.scale * walk, rng.random(shape) > 0.02
 
 

@@ -135,8 +135,7 @@ class Gateway(nn.Module):
 
     def windows(self, points: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor]:
         """Summaries of signals [Z S f] as normalised features of nodes [Z n f], and which nodes are known [Z n]."""
-        limit = features.CLIP * features.CLIP
-        units = ((points.double() - self.norm_center) / self.norm_scale).clamp(-limit, limit)
+        units = ((points.double() - self.norm_center) / self.norm_scale).clamp(-features.CLIP, features.CLIP)
         normed = (units.sign() * units.abs().log1p()).float()
         normed = torch.where(fresh[..., None], normed, 0.0)
         x = torch.cat([normed, torch.zeros_like(normed[:, :1])], dim=1).index_select(1, self.source)

@@ -84,10 +84,5 @@ def _distance(examined: Examined, outcome: EventOutcome) -> str:
 
 
 def minutes_to_detect(examined: Sequence[Examined]) -> list[float]:
-    """Of observable attacks that were found, sorted."""
-    return sorted(
-        outcome.steps_to_detect * each.judgement.step_s / 60.0
-        for each in examined
-        for outcome in each.judgement.outcomes
-        if outcome.is_observable and outcome.is_detected
-    )
+    """Of attacks that were found, sorted."""
+    return sorted(minutes for each in examined for minutes in each.judgement.minutes_to_detect())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, AlarmState, GroupRule, advance, replay
+from graphghha.evaluation.baselines.base import kind_classes
 from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
 from graphghha.evaluation.events import EventScores, Judgement, event_scores, judge
 from graphghha.evaluation.metrics import average_precision, class_scores, confusion, counted, detection
@@ -37,6 +38,9 @@ class Card:
     ece: float
     brier_skill: float
     prevalence: float
+    unobservable: int  # attacked node-minutes that show nothing: in `f1_raw` only
+    recovering: int  # node-minutes of zones after an attack, in no figure
+    recovering_alarmed: float  # share of them in alarm
     events: EventScores
     confusion: NDArray[np.int64]
 
@@ -97,7 +101,7 @@ def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judg
 def examine(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Examined:
     """Run the alarm logic over a recording once; every figure follows from it."""
     said = NodeVerdicts.of(alarm_states(recording.attack, rule), recording.probs)
-    verdicts = as_sets(said, recording.truth, recording.attacks)
+    verdicts = as_sets(said, recording.truth, recording.attacks, kind_classes(recording.near.graph))
     return Examined(recording, verdicts, judged(recording, rule, group_rule))
 
 
@@ -126,6 +130,9 @@ def card_of(examined: Sequence[Examined]) -> Card:
         ece=expected_calibration_error(attacked, prob),
         brier_skill=brier_skill(attacked, prob),
         prevalence=found.prevalence,
+        unobservable=found.unobservable,
+        recovering=found.recovering,
+        recovering_alarmed=found.recovering_alarmed,
         events=event_scores([each.judgement for each in examined]),
         confusion=counts,
     )

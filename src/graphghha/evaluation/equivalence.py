@@ -31,8 +31,13 @@ class NodeVerdicts:
         return cls(active, shown, 1.0 - probs[..., 0], np.ones(active.shape, np.bool_))
 
 
-def as_sets(verdicts: NodeVerdicts, truth: NDArray[np.uint8], attacks: Sequence[AttackEvent]) -> NodeVerdicts:
-    """Move what was said of a look-alike to the target it looks like, for as long as that is attacked."""
+def as_sets(
+    verdicts: NodeVerdicts, truth: NDArray[np.uint8], attacks: Sequence[AttackEvent], kinds: NDArray[np.int64]
+) -> NodeVerdicts:
+    """Move what was said of a look-alike to the target it looks like, for as long as that is attacked.
+
+    The class moves too: a look-alike shown under the class of its own kind `kinds` [s] is as right as it can be.
+    """
     alarmed, shown = verdicts.alarmed.copy(), verdicts.shown.copy()
     attack, own = verdicts.attack.copy(), verdicts.own.copy()
     for event in attacks:
@@ -40,7 +45,9 @@ def as_sets(verdicts: NodeVerdicts, truth: NDArray[np.uint8], attacks: Sequence[
         for node in event.equivalent:
             free = truth[steps, node] == 0  # attacked itself, it speaks for itself
             hit = verdicts.alarmed[steps, node] & free
-            shown[steps, target] = np.where(hit & ~alarmed[steps, target], truth[steps, target], shown[steps, target])
+            said = verdicts.shown[steps, node]
+            meant = np.where(said == kinds[node], truth[steps, target], said)
+            shown[steps, target] = np.where(hit & ~alarmed[steps, target], meant, shown[steps, target])
             alarmed[steps, target] |= hit
             attack[steps, target] = np.where(
                 free, np.fmax(attack[steps, target], verdicts.attack[steps, node]), attack[steps, target]

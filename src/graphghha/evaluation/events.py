@@ -29,6 +29,7 @@ class AttackEvent:
     observable_from: int = NONE
     equivalent: tuple[int, ...] = ()  # further nodes that count as a hit
     family: str = ""
+    has_shown: bool = False  # before the first step: how long it took to find cannot be told
 
     @property
     def hits(self) -> frozenset[int]:
@@ -44,7 +45,7 @@ class EventOutcome:
 
     attack: AttackEvent
     incident: Incident | None  # the first one announced in an attacked zone while the attack was active
-    steps_to_detect: int  # from the first observable step, at least 0; NONE when undetected or never observable
+    steps_to_detect: int  # from the first observable step, at least 0; NONE when undetected or that step is unknown
     rank: int
     strict_rank: int
 
@@ -64,9 +65,13 @@ class Judgement:
     outcomes: tuple[EventOutcome, ...]
     false_alarms: tuple[Incident, ...]  # announced, root neither attacked nor recovering
     misplaced: tuple[Incident, ...]  # those of them in a zone that was under attack: right zone, wrong root
-    num_incidents: int  # announced ones
+    late: tuple[Incident, ...]  # announced, root recovering and under no attack: neither found nor false
     step_s: float
     days: float
+
+    def minutes_to_detect(self) -> list[float]:
+        """Of the attacks that were found and whose first observable step is known."""
+        return [o.steps_to_detect * self.step_s / 60.0 for o in self.outcomes if o.steps_to_detect != NONE]
 
 
 def judge(
@@ -83,18 +88,20 @@ def judge(
     if recovering is not None and recovering.shape != shape:
         raise SchemaError(f"events: recovering has shape {recovering.shape}, the recording {shape}")
     announced = sorted((i for i in incidents if i.is_annunciated), key=lambda i: (i.annunciated, i.number))
-    false_alarms, misplaced = [], []
+    false_alarms, misplaced, late = [], [], []
     for incident in announced:
         active = [attack for attack in attacks if attack.is_active(incident.annunciated)]
-        is_recovering = recovering is not None and bool(recovering[incident.annunciated, incident.root])
-        if is_recovering or any(incident.root in attack.hits for attack in active):
+        if any(incident.root in attack.hits for attack in active):
+            continue
+        if recovering is not None and recovering[incident.annunciated, incident.root]:
+            late.append(incident)
             continue
         false_alarms.append(incident)
         if any(_concerns(incident, attack, near) for attack in active):
             misplaced.append(incident)
     outcomes = tuple(_outcome(attack, announced, near) for attack in attacks)
     days = num_steps * step_s / DAY_S
-    return Judgement(outcomes, tuple(false_alarms), tuple(misplaced), len(announced), step_s, days)
+    return Judgement(outcomes, tuple(false_alarms), tuple(misplaced), tuple(late), step_s, days)
 
 
 def _concerns(incident: Incident, attack: AttackEvent, near: Proximity) -> bool:
@@ -108,7 +115,8 @@ def _outcome(attack: AttackEvent, announced: Sequence[Incident], near: Proximity
     if first is None:
         worst = len(near.candidates(near.zone(attack.targets[0])))
         return EventOutcome(attack, None, NONE, worst, worst)
-    waited = max(0, first.annunciated - attack.observable_from) if attack.observable_from != NONE else NONE
+    is_timed = attack.observable_from != NONE and not attack.has_shown
+    waited = max(0, first.annunciated - attack.observable_from) if is_timed else NONE
     return EventOutcome(attack, first, waited, _rank(first, attack.hits), _rank(first, frozenset(attack.targets)))
 
 
@@ -129,6 +137,7 @@ class EventScores:
     p90_ttd_min: float
     false_alarms_per_day: float
     misplaced_per_day: float  # the part of them that named an attacked zone but the wrong node
+    late_per_day: float  # not among them: alarms in a zone that was recovering
     hit_at_1: float  # undetected = miss; any node of the equivalence set is a hit
     hit_at_1_strict: float  # the target itself
     hit_at_3: float
@@ -142,9 +151,8 @@ def event_scores(judgements: Sequence[Judgement]) -> EventScores:
     if not days:
         raise DataError("events: no recorded time to judge")
     every = [outcome for judgement in judgements for outcome in judgement.outcomes]
-    timed = [(o, j.step_s) for j in judgements for o in j.outcomes if o.is_observable]
-    minutes = [o.steps_to_detect * step_s / 60.0 for o, step_s in timed if o.is_detected]
-    seen = [outcome for outcome, _ in timed]
+    minutes = [minutes for judgement in judgements for minutes in judgement.minutes_to_detect()]
+    seen = [outcome for outcome in every if outcome.is_observable]
     return EventScores(
         events=len(every),
         observable_events=len(seen),
@@ -154,6 +162,7 @@ def event_scores(judgements: Sequence[Judgement]) -> EventScores:
         p90_ttd_min=float(np.quantile(minutes, 0.9)) if minutes else float("nan"),
         false_alarms_per_day=sum(len(j.false_alarms) for j in judgements) / days,
         misplaced_per_day=sum(len(j.misplaced) for j in judgements) / days,
+        late_per_day=sum(len(j.late) for j in judgements) / days,
         hit_at_1=_share(o.is_detected and o.rank == 1 for o in seen),
         hit_at_1_strict=_share(o.is_detected and o.strict_rank == 1 for o in seen),
         hit_at_3=_share(o.is_detected and o.rank <= 3 for o in seen),

@@ -50,7 +50,7 @@ def telemetry_files(path: Path) -> list[Path]:
 
 
 def footage(path: Path, plant: Plant) -> Footage:
-    """One file as a run. Its seed, zones and first day say whether training has seen it."""
+    """One file as a run. Its seed says whether training has seen it."""
     file = TelemetryFile(path)
     meta = file.meta
     if meta.plant != plant.name:

@@ -75,16 +75,27 @@ def baseline_row(
 def at_equal_price(found: dict[str, Any]) -> None:
     """Add to every row what its method finds for no more false alarms a day, on this very data, than the first row's.
 
-    The threshold that a method takes there has seen the test data: it is the fair comparison, not a promise.
+    The first row stands at its shipped threshold. The thresholds that its rivals take there have seen the test data:
+    the comparison favours them, and is no promise.
     """
-    price = found["rows"][0]["false_alarms_per_day"]
-    for row in found["rows"]:
+    first, *rivals = found["rows"]
+    price = first["false_alarms_per_day"]
+    _stand(first, price, _own(first))
+    for row in rivals:
         curve = [BudgetPoint(**point) for point in found["curves"]["budget"][row["method"]]]
-        own = (row["false_alarms_per_day"], row["event_recall"], row["hit_at_1"], row["median_ttd_min"])
-        best = best_within([*curve, BudgetPoint(float("nan"), *own)], price)
-        row["equal_false_alarms_per_day"] = price
-        row["event_recall_at_equal"] = best.event_recall if best else 0.0
-        row["hit_at_1_at_equal"] = best.hit_at_1 if best else 0.0
+        _stand(row, price, best_within([*curve, _own(row)], price))
+
+
+def _own(row: Mapping[str, Any]) -> BudgetPoint:
+    """The point of a row's own threshold, whose height does not matter here."""
+    figures = (row[name] for name in ("false_alarms_per_day", "event_recall", "hit_at_1", "median_ttd_min"))
+    return BudgetPoint(float("nan"), *figures)
+
+
+def _stand(row: dict[str, Any], price: float, point: BudgetPoint | None) -> None:
+    row["equal_false_alarms_per_day"] = price
+    row["event_recall_at_equal"] = point.event_recall if point else 0.0
+    row["hit_at_1_at_equal"] = point.hit_at_1 if point else 0.0
 
 
 def _curve(

@@ -9,7 +9,7 @@ _FIGURES = (
     ("event_recall", "attacks found, of those that show at all"),
     ("median_ttd_min", "minutes from the first visible minute to the alarm, median"),
     ("p90_ttd_min", "the same, 90th percentile"),
-    ("false_alarms_per_day", "false alarms a day, building of 12 zones"),
+    ("false_alarms_per_day", "false alarms a day, building of {zones} zones"),
     ("misplaced_per_day", "of them: right zone, wrong node"),
     ("hit_at_1", "right node first, missed attacks counted as wrong"),
     ("hit_at_3", "right node among the first three"),
@@ -26,13 +26,16 @@ _FIGURES = (
 def model_card(model: Model, found: Mapping[str, Any]) -> str:
     """Markdown from a model and the JSON of `graphghha evaluate`."""
     card, config, provenance = found["card"], found["config"], model.provenance
-    rows = [f"| {meaning} | {_figure(card[name])} |" for name, meaning in _FIGURES]
+    rows = [f"| {meaning.format(**config)} | {_figure(card[name])} |" for name, meaning in _FIGURES]
     families = [
         f"| {family} | {scores['observable_events']} | {_figure(scores['event_recall'])} | "
         f"{_figure(scores['hit_at_1'])} |"
         for family, scores in sorted(found["families"].items())
         if scores["observable_events"]
     ]
+    options = " ".join(
+        f"--{name.replace('_', '-')} {config[name]}" for name in ("runs", "days", "zones", "unseen_runs")
+    )
     adu = model.adu_config
     return "\n".join(
         [
@@ -56,7 +59,7 @@ def model_card(model: Model, found: Mapping[str, Any]) -> str:
             *families,
             "",
             *_beside(found),
-            f"Command: `graphghha evaluate --runs {config['runs']} --days {config['days']} --seed {config['seed']}"
+            f"Command: `graphghha evaluate MODEL {options} --seed {config['seed']}"
             f"{' --baselines' if 'baselines' in found else ''}`.",
             "",
         ]

@@ -16,9 +16,8 @@ from graphghha.evaluation.baselines.panel import BaselinePanel
 from graphghha.evaluation.files import footage, telemetry_files
 from graphghha.evaluation.findings import findings
 from graphghha.evaluation.latency import live_latency
-from graphghha.evaluation.plain import without_nan
 from graphghha.evaluation.recording import Footage, Panel, Recording, record_panel, simulated
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run
+from graphghha.evaluation.scenario import Run, Schedule, attacked_run, never_seen
 from graphghha.models import Model, load_model
 from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import HISTORY_ROWS
@@ -72,7 +71,8 @@ class Trial:
 
     @property
     def held_out(self) -> dict[str, Sequence[str]]:
-        return {kind: self.model.provenance.get(f"unseen_{kind}", ()) for kind in ("severities", "cases")}
+        """Cases that training never saw, by kind."""
+        return {kind: _never_seen(self.model, self.plant, kind) for kind in ("severities", "cases")}
 
     @property
     def total_days(self) -> int:
@@ -90,7 +90,7 @@ def deploy_trial_of(model: Model, config: DeployConfig) -> Trial:
         raise CheckpointError("the model's provenance does not say which cases it was trained on")
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     seen = tuple(_deploy_run(config, plant, cases, n, config.runs, n) for n in range(config.runs))
-    strange = model.provenance["unseen_cases"]
+    strange = _never_seen(model, plant, "cases")
     runs = range(config.unseen_runs if strange else 0)
     unseen = tuple(_deploy_run(config, plant, strange, n, config.unseen_runs, UNSEEN + n) for n in runs)
     for each in (*seen, *unseen):
@@ -99,7 +99,7 @@ def deploy_trial_of(model: Model, config: DeployConfig) -> Trial:
 
 
 def file_trial(directory: Path, data: Path) -> Trial:
-    """Labelled telemetry files; fails when their seed, zones and start are those of a run the model has seen."""
+    """Labelled telemetry files; fails when their seed is that of a building the model has seen."""
     model = load_model(directory)
     plant = load_plant(model.plant)
     files = telemetry_files(data)
@@ -109,6 +109,11 @@ def file_trial(directory: Path, data: Path) -> Trial:
     if len({each.run.zones for each in films}) > 1:
         raise ConfigError(f"{data}: files of buildings of different sizes; judge them one at a time")
     return Trial(model, plant, "files", {"files": [str(path) for path in files]}, films, ())
+
+
+def _never_seen(model: Model, plant: Plant, kind: str) -> tuple[str, ...]:
+    known = model.provenance
+    return never_seen(plant, known.get(f"unseen_{kind}", ()), known.get("cases_seen", ()))
 
 
 def _deploy_run(config: DeployConfig, plant: Plant, cases: Sequence[str], n: int, runs: int, number: int) -> Footage:
@@ -152,16 +157,6 @@ def judge_trial(trial: Trial, recordings: Sequence[Recording], unseen: Sequence[
     return found
 
 
-def deploy(
-    directory: Path, config: DeployConfig, *, on_day: Callable[[], None] = lambda: None, **engine: Any
-) -> dict[str, Any]:
-    """The findings about a model on unseen buildings, ready for JSON."""
-    trial = deploy_trial(directory, config)
-    seen, unseen = (watch_trial(trial, films, on_day=on_day, **engine) for films in (trial.footage, trial.unseen))
-    answer: dict[str, Any] = without_nan(judge_trial(trial, seen, unseen))
-    return answer
-
-
 def refuse_leaks(model: Model, run: Run) -> None:
     """Fail when anything of the model was fitted on this run, or a held-out case was trained on."""
     test = [Span(run.source, 0, run.days * ROWS_PER_DAY)]
@@ -171,8 +166,12 @@ def refuse_leaks(model: Model, run: Run) -> None:
             fitted[what] = Fingerprint.from_dict(stored["seen"])
     for what, seen in fitted.items():
         check_seen(what, seen, test)
-    if run.source in model.provenance.get("runs_seen", ()):
-        raise LeakError(f"{run.source}: the model was trained on this very run; judge it on another seed")
+    learnt = (*model.provenance.get("runs_seen", ()), *(span.source for seen in fitted.values() for span in seen.spans))
+    if run.building in {source.split(",")[0] for source in learnt}:
+        raise LeakError(
+            f"{run.source}: the model has learnt from a building of this seed, which has the same weather, zones and "
+            "noise on every date; judge it on another seed"
+        )
     seen_cases = model.provenance.get("cases_seen", ())
     for kind in ("severities", "cases"):
         check_held_out(kind, model.provenance.get(f"unseen_{kind}", ()), seen_cases)

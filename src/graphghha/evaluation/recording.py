@@ -121,9 +121,9 @@ def record_panel(
         for name, scores in panel.push(values, np.isfinite(values), wanted).items():
             probs.setdefault(name, []).append(scores)
         truth.append(day.attack_class.reshape(count, nodes)[wanted])
-        observable.append(day.observable.reshape(count, nodes)[wanted])
         recovering.append(np.repeat(day.recovering, plant.template.num_nodes, axis=1)[wanted])
-        events.append(day.event.reshape(count, nodes)[wanted])
+        observable.append(day.observable.reshape(count, nodes))
+        events.append(day.event.reshape(count, nodes))
         done += count
         on_day()
     if done <= HISTORY_ROWS:
@@ -132,7 +132,8 @@ def record_panel(
         )
     seen = np.concatenate(observable)
     near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)
-    attacks = attacks_in(plant, graph, run, np.concatenate(events), seen)
+    attacks = attacks_in(plant, graph, run, np.concatenate(events), seen, first=HISTORY_ROWS)
+    seen = seen[HISTORY_ROWS:]
     return {
         name: Recording(run, near, keep(name, np.concatenate(parts)), classes, seen, after, attacks)
         for name, parts in probs.items()
@@ -140,20 +141,21 @@ def record_panel(
 
 
 def attacks_in(
-    plant: Plant, graph: CpsGraph, run: Run, events: NDArray[np.int16], observable: Bools
+    plant: Plant, graph: CpsGraph, run: Run, events: NDArray[np.int16], observable: Bools, *, first: int = 0
 ) -> tuple[AttackEvent, ...]:
     """The attacks of a run as events on the steps of a recording; those it does not show are left out.
 
-    The nodes are those that are labelled: a case that chooses its targets anew each time has none in the catalogue.
+    Labels [m s] are of the whole run, the recording begins with row `first`. The nodes are those that are labelled: a
+    case that chooses its targets anew each time has none in the catalogue.
     """
     found = []
     for number, spec in enumerate(run.cases):
         name = spec.split(",")[0].rpartition("@")[0]
-        cells = events == number
-        steps = np.flatnonzero(cells.any(axis=1))
+        visible = ((events == number) & observable).any(axis=1)
+        cells = events[first:] == number
+        steps, shows = np.flatnonzero(cells.any(axis=1)), np.flatnonzero(visible[first:])
         if not len(steps):
             continue
-        visible = np.flatnonzero((cells & observable).any(axis=1))
         targets = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
         case = plant.cases.get(name)
         zone, alike = graph.zones[targets[0]], case.equivalent if case else ()
@@ -165,7 +167,8 @@ def attacks_in(
                 equivalent=tuple(graph.index(f"{zone}/{node}" if zone else node) for node in alike),
                 start=int(steps[0]),
                 stop=int(steps[-1]) + 1,
-                observable_from=int(visible[0]) if len(visible) else NONE,
+                observable_from=int(shows[0]) if len(shows) else NONE,
+                has_shown=bool(visible[:first].any()),
             )
         )
     return tuple(found)

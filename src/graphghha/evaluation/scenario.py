@@ -1,12 +1,12 @@
 """Random schedules of attacks, and which cases training never sees."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.plants import CaseInfo, LabelledDay, Plant, load_testbed
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.split import held_out_severities
 
@@ -23,9 +23,14 @@ class Run:
     nominal: bool = False  # all zones the reference unit
 
     @property
+    def building(self) -> str:
+        """What decides weather, zones and noise, whatever the dates and the number of zones."""
+        return f"seed {self.seed}"
+
+    @property
     def source(self) -> str:
         """What decides the bytes of this run, for the leak check."""
-        return f"seed {self.seed}, {self.zones} zones, from {self.start:%Y-%m-%d}"
+        return f"{self.building}, {self.zones} zones, from {self.start:%Y-%m-%d}"
 
     def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
         """Day by day, with the truth."""
@@ -87,20 +92,32 @@ class CaseSplit:
     unseen_cases: tuple[str, ...]
 
 
-# Held out whole: one of each kind of unpleasantness, none of them with a sibling in training.
 WHOLE_CASES_SHARE = 0.08
 
 
 def split_cases(plant: Plant, seed: int = 0) -> CaseSplit:
-    """One severity of every attack that comes in several, and a few whole attacks that come in one."""
-    severities = held_out_severities(plant.cases, seed)
-    single = sorted(
-        name
-        for name, case in plant.cases.items()
-        if sum(other.family == case.family and other.targets == case.targets for other in plant.cases.values()) == 1
-    )
-    count = max(1, round(WHOLE_CASES_SHARE * len(plant.cases)))
+    """One severity of every attack that comes in several, and a few whole attacks that come in one.
+
+    Cases that differ in nothing but their duration go together: a schedule gives every attack a duration of its own.
+    """
+    cases = plant.cases
+    chosen = {cases[name].attack for name in held_out_severities(cases, seed)}
+    severities = tuple(sorted(name for name, case in cases.items() if case.attack in chosen))
+    single = sorted(name for name, case in cases.items() if _is_alone(case, cases.values()))
+    count = max(1, round(WHOLE_CASES_SHARE * len(cases)))
     rng = np.random.default_rng([seed, 2])
     whole = tuple(sorted(rng.permutation(single)[:count].tolist()))
     held = {*severities, *whole}
-    return CaseSplit(tuple(name for name in plant.cases if name not in held), severities, whole)
+    return CaseSplit(tuple(name for name in cases if name not in held), severities, whole)
+
+
+def _is_alone(case: CaseInfo, cases: Iterable[CaseInfo]) -> bool:
+    """No other severity, no other duration and no look-alike of it is in the catalogue."""
+    like = [c for c in cases if c.attack == case.attack or (c.family == case.family and c.targets == case.targets)]
+    return like == [case] and not case.equivalent
+
+
+def never_seen(plant: Plant, held_out: Sequence[str], seen: Sequence[str]) -> tuple[str, ...]:
+    """Of the cases that were held out, those that training did not see under another name either."""
+    attacks = {plant.cases[name].attack for name in seen if name in plant.cases}
+    return tuple(name for name in held_out if name in plant.cases and plant.cases[name].attack not in attacks)

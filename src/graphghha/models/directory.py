@@ -107,7 +107,7 @@ def save_model(model: Model, directory: Path) -> None:
 
 
 def load_model(directory: Path) -> Model:
-    """Verify, then read. The engine that is built from it checks the known answer before its first score."""
+    """Verify, then read. The known answer needs an engine: the `Scorer` that is built from it asks for it at once."""
     verify_manifest(directory)
     try:
         config, scaler, features, calibration, thresholds = (

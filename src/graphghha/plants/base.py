@@ -31,6 +31,12 @@ class CaseInfo:
     severity: str = ""
     equivalent: tuple[str, ...] = ()  # further nodes that count as a hit: same telemetry within noise
     meaning: str = ""
+    same_as: str = ""  # the case that does the very same thing, only for longer or shorter
+
+    @property
+    def attack(self) -> str:
+        """The name of what is done: equal for cases that differ in nothing but their duration."""
+        return self.same_as or self.name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -99,14 +99,17 @@ class Rivals:
         return {name: (AlarmRule(**stored[name]["rule"]), bool(stored[name]["kept"])) for name in self.config.names}
 
     def refuse_leaks(self, runs: Sequence[Run]) -> None:
-        """Fail when a run that is to be judged is one of those the baselines learn from."""
+        """Fail when a run that is to be judged is of a building that the baselines learn from."""
         config = self.config
         learnt = [
             *self._runs(NORMAL, config.normal_runs, config.normal_days),
             *self._runs(ATTACKED, config.attacked_runs, config.attacked_days),
             *self._runs(VALIDATION, config.validation_runs, config.validation_days),
         ]
-        check_parts({"baselines": _spans(learnt), "test": _spans(runs)})
+        parts = {"baselines": learnt, "test": runs}
+        check_parts(
+            {part: [Span(run.building, 0, run.days * ROWS_PER_DAY) for run in of] for part, of in parts.items()}
+        )
 
     @property
     def group(self) -> GroupRule:

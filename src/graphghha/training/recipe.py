@@ -1,5 +1,6 @@
 """The whole way from a testbed to a trained detector, in stages that are kept: a killed run goes on where it was."""
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -12,6 +13,8 @@ from typing import Any
 import torch
 from safetensors.numpy import load_file, save_file
 
+from graphghha._version import __version__
+from graphghha.errors import ConfigError
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
@@ -25,6 +28,8 @@ ROWS_PER_DAY = 1440
 
 # seeds of a recipe's runs lie apart by purpose, so that nothing is ever seen twice
 NORMAL, ATTACKED, VALIDATION = 1, 2, 3
+
+NOT_DATA = ("adu", "fit", "workers")  # of a recipe's settings, those that do not change its windows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +92,16 @@ def train(
 ) -> Trained:
     """Simulate, learn what is normal, learn what attacks look like. `work` keeps what is done."""
     work.mkdir(parents=True, exist_ok=True)
+    snapshot = snapshot or work / "snapshot.pt"
     plant = load_plant(recipe.plant)
     cases = split_cases(plant, recipe.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
+    settings = asdict(recipe)
+    data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
+    _same_as_before(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
+    _same_as_before(snapshot.with_suffix(".json"), {"adu": settings["adu"], "fit": settings["fit"]})
     normal, attacked = recipe.normal(), recipe.attacked(cases.seen)
     # the far end of the validation seeds: calibration and threshold come from buildings of their own
     spare = recipe.runs(VALIDATION, recipe.validation_runs, recipe.validation_days, first=500)
@@ -103,14 +116,10 @@ def train(
     data = LabelledWindows.joined(windows[: -len(validation)])
     unseen = LabelledWindows.joined(windows[-len(validation) :])
     del windows
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     say(f"network: {len(data)} windows of {recipe.keep_zones} zones")
-    fit(adu, data, recipe.fit, validation=unseen, snapshot=snapshot or work / "snapshot.pt", on_step=on_step)
+    fit(adu, data, recipe.fit, validation=unseen, snapshot=snapshot, on_step=on_step)
     provenance = {
-        "recipe": asdict(recipe),
+        "recipe": settings,
         "cases_seen": list(cases.seen),
         "unseen_severities": list(cases.unseen_severities),
         "unseen_cases": list(cases.unseen_cases),
@@ -118,6 +127,19 @@ def train(
         "runs_seen": [run.source for run in (*normal, *attacked, *validation)],
     }
     return Trained(plant, adu, front, provenance)
+
+
+def _same_as_before(file: Path, settings: dict[str, Any]) -> None:
+    """Stages are kept by name: those of other settings must not be taken for one's own."""
+    text = json.dumps(settings, sort_keys=True)
+    if file.exists() and (kept := file.read_text(encoding="utf-8")) != text:
+        before, now = json.loads(kept), json.loads(text)
+        differ = sorted(name for name in now if now[name] != before.get(name))
+        raise ConfigError(
+            f"{file.parent}: holds stages of a training with other settings ({', '.join(differ)}); "
+            "finish that one, or choose another work directory"
+        )
+    file.write_text(text, encoding="utf-8")
 
 
 def _collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWindows:

@@ -108,7 +108,10 @@ def held_out_zones(zones: Sequence[str], count: int, seed: int) -> tuple[str, ..
 
 
 def held_out_severities(cases: Mapping[str, CaseInfo], seed: int) -> tuple[str, ...]:
-    """One case of each attack that the catalogue holds in three severities or more: training sees its siblings."""
+    """One case of each attack that the catalogue holds in three severities or more: training sees its siblings.
+
+    A case with look-alikes is not chosen: training would see it all the same, on another node.
+    """
     rng = np.random.default_rng(seed)
     siblings: dict[tuple[str, ...], list[str]] = {}
     for name in sorted(cases):
@@ -116,4 +119,5 @@ def held_out_severities(cases: Mapping[str, CaseInfo], seed: int) -> tuple[str, 
         if case.severity:
             siblings.setdefault((case.family, case.attack_class, *case.targets), []).append(name)
     groups = [names for _, names in sorted(siblings.items()) if len(names) >= 3]
-    return tuple(sorted(names[rng.integers(len(names))] for names in groups))
+    plain = [[name for name in names if not cases[name].equivalent] for names in groups]
+    return tuple(sorted(names[rng.integers(len(names))] for names in plain if names))

@@ -7,9 +7,18 @@ import pytest
 
 from graphghha.bench import studies
 from graphghha.bench.attacker import AttackerConfig, Defender, attacked_zones, evade
-from graphghha.bench.detection import DetectionEffort, PaperBench, by_family, detection, pooled, unseen_families
+from graphghha.bench.detection import (
+    QUICK,
+    DetectionEffort,
+    PaperBench,
+    by_family,
+    detection,
+    pooled,
+    unseen_families,
+)
 from graphghha.bench.detection_page import detection_page
 from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, METHODS, Variant
+from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
 from graphghha.plants import load_plant
@@ -43,6 +52,7 @@ def test_every_method_is_scored_at_every_size_with_its_spread(found):
     assert [(row["method"], row["nodes"]) for row in found["rows"]] == [(m.name, n) for m in METHODS for n in (32, 64)]
     for row in found["rows"]:
         assert 0 <= row["f1"] <= 1 and row["f1_std"] >= 0 and row["seeds"] == 2 and row["protocol"] == "paper"
+        assert set(row) >= {"p", "r", "f1_raw", "f1_ceiling"} and row["event_recall"] is None is row["brier_skill"]
     names = {name for family in found["families"][0]["families"].values() for name in family["cases"]}
     assert names and names <= set(CASES)
 
@@ -125,3 +135,11 @@ def test_the_attacker_changes_only_what_he_holds_and_never_makes_it_worse_for_hi
 def test_the_studies_name_themselves_and_their_machine(bench, found):
     result = studies.table_ii(bench, [32, 64], [0, 1])
     assert result["bench"] == "detection" and result["rows"] == found["rows"] and result["machine"]["packages"]
+
+
+def test_a_quick_look_keeps_to_the_sizes_that_were_asked_for(tmp_path):
+    quick = PaperBench(tmp_path, QUICK)
+    usual = ((32, 1024), (32, 128))
+    assert studies._sizes(quick, [64], *usual) == [64] and studies._sizes(quick, None, *usual) == [32, 128]
+    with pytest.raises(ConfigError, match="33 nodes are no multiple of the template's 32"):
+        studies.table_ii(quick, [32, 33], [0])

@@ -162,6 +162,13 @@ def test_the_comparison_shows_what_there_is_and_how_to_get_the_rest(table_iv, on
     assert len({experiment.name for experiment in EXPERIMENTS}) == len(EXPERIMENTS)
 
 
+def test_a_result_of_the_deploy_protocol_is_not_taken_for_the_papers(tmp_path):
+    config = {"protocol": "deploy", "seed": 0}
+    deploy = {"bench": "detection", "machine": {"cpu": "none"}, "config": config, "rows": [{"method": "rules"}]}
+    assert [page.name for page in write_pages([deploy], tmp_path)] == ["README.md"]
+    assert "Not measured yet: `graphghha bench detection`." in (tmp_path / "README.md").read_text()
+
+
 def test_a_result_is_a_whole_file_or_the_last_line_of_an_output(tmp_path):
     path = tmp_path / "out.json"
     path.write_text('words\n{"bench": "stream", "rows": []}\n')

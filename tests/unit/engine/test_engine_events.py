@@ -36,6 +36,14 @@ def test_without_tolerances_the_bits_are_those_of_the_engine(engine, masked):
         x = moved(x, [step, 50 + step])
 
 
+def test_a_mask_that_its_owner_changes_in_place_is_noticed(engine):
+    events = EventEngine(MODEL, GRAPH, tolerance=0.1)
+    x, mask = windows(GRAPH)[0], np.ones((1, GRAPH.num_nodes), bool)
+    events.score(x, mask)
+    mask[0, 5] = False
+    np.testing.assert_array_equal(events.score(x, mask), engine.score(x, mask))
+
+
 def test_nothing_moved_means_nothing_is_computed(engine):
     events = EventEngine(MODEL, GRAPH, tolerance=0.1)
     x = windows(GRAPH)[0]

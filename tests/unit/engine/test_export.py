@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from checks import unchecked_shapes
 from graphghha.engine import Engine, export
@@ -71,6 +72,16 @@ def about(session, key):
 def test_windows_of_every_length_agree_with_the_model_before_the_file_is_kept(exported):
     assert exported.zones == (1, 2, 5) and exported.windows == 180
     assert 0 < exported.max_difference < 1e-5
+
+
+def test_features_far_beyond_their_spread_are_clipped_as_the_model_clips_them(model):
+    shape = (3, *model.norm.center.shape)
+    points = np.random.default_rng(3).normal(0, 1, shape).astype(np.float32) * 10.0 ** np.arange(6)[:, None, None, None]
+    gateway, fresh = export.Gateway(model), torch.ones(shape[:2], dtype=torch.bool)
+    for part in points:
+        x, _ = gateway.windows(torch.from_numpy(part), fresh)
+        measured = [number for number, signal in enumerate(model.template.signals) if signal is not None]
+        np.testing.assert_allclose(x[:, measured].numpy(), model.norm(part), atol=1e-6)
 
 
 def test_onnxruntime_alone_gives_the_scores_of_the_scorer_on_a_building_of_another_size(model, session):

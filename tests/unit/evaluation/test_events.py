@@ -30,6 +30,12 @@ def test_an_attack_announced_before_it_was_observable_took_no_time():
     assert scores(incident(1, 1, NEAR, 104)).median_ttd_min == 0.0
 
 
+def test_an_attack_that_showed_before_the_recording_is_found_but_not_timed():
+    before = dataclasses.replace(ATTACK, start=0, observable_from=0, has_shown=True)
+    found = scores(incident(1, 1, NEAR, 3), attacks=(before,))
+    assert found.event_recall == 1.0 and np.isnan(found.median_ttd_min)
+
+
 @pytest.mark.parametrize("step", [99, 200, NONE], ids=["before", "after", "never-announced"])
 def test_only_an_announcement_during_the_attack_detects_it(step):
     found = scores(incident(1, 1, NEAR, step))
@@ -74,7 +80,8 @@ def test_in_a_zone_of_three_nodes_an_undetected_attack_is_still_a_miss():
 def test_an_alarm_on_a_recovering_node_is_not_false():
     recovering = np.zeros((DAY, 12), bool)
     recovering[200:300, 1] = True
-    assert scores(incident(1, 1, NEAR, 250), recovering=recovering).false_alarms_per_day == 0.0
+    found = scores(incident(1, 1, NEAR, 250), recovering=recovering)
+    assert (found.false_alarms_per_day, found.late_per_day) == (0.0, 1.0)
     assert scores(incident(1, 1, NEAR, 300), recovering=recovering).false_alarms_per_day == 1.0
     assert scores(incident(1, 0, NEAR, 250), recovering=recovering).false_alarms_per_day == 1.0
 

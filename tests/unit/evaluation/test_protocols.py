@@ -7,7 +7,7 @@ import pytest
 
 from graphghha.errors import ConfigError, LeakError
 from graphghha.evaluation.plain import without_nan
-from graphghha.evaluation.protocols import SEED_BASE, DeployConfig, deploy
+from graphghha.evaluation.protocols import SEED_BASE, DeployConfig, deploy_trial, judge_trial, watch_trial
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from graphghha.windows.provenance import Fingerprint, Span
@@ -16,7 +16,8 @@ SMALL = DeployConfig(runs=1, days=1, zones=2)
 
 
 def test_the_shipped_model_gets_a_card_that_json_can_carry():
-    found = deploy(shipped_model("fcu"), SMALL)
+    trial = deploy_trial(shipped_model("fcu"), SMALL)
+    found = without_nan(judge_trial(trial, watch_trial(trial, trial.footage), []))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["protocol"] == "deploy" and found["card"]["days"] == 1
 
@@ -27,15 +28,15 @@ def test_a_model_that_saw_the_test_building_fails_the_run(tmp_path):
     peeked = replace(model.scaler, seen=Fingerprint((Span(source, 0, 10),), "0"))
     save_model(replace(model, scaler=peeked), tmp_path / "model")
     with pytest.raises(LeakError, match="scaler was fitted on test data"):
-        deploy(tmp_path / "model", SMALL)
+        deploy_trial(tmp_path / "model", SMALL)
 
 
 def test_a_model_that_was_trained_on_the_test_building_fails_the_run(tmp_path):
     model = load_model(shipped_model("fcu"))
-    provenance = {**model.provenance, "runs_seen": [f"seed {SEED_BASE}, 2 zones, from 2018-01-21"]}
-    save_model(replace(model, provenance=provenance), tmp_path / "model")
-    with pytest.raises(LeakError, match="trained on this very run"):
-        deploy(tmp_path / "model", SMALL)
+    other_days = f"seed {SEED_BASE}, 5 zones, from 2018-06-21"
+    save_model(replace(model, provenance={**model.provenance, "runs_seen": [other_days]}), tmp_path / "model")
+    with pytest.raises(LeakError, match="learnt from a building of this seed"):
+        deploy_trial(tmp_path / "model", SMALL)
 
 
 def test_a_held_out_case_in_training_fails_the_run(tmp_path):
@@ -43,7 +44,7 @@ def test_a_held_out_case_in_training_fails_the_run(tmp_path):
     seen = [*model.provenance["cases_seen"], model.provenance["unseen_cases"][0]]
     save_model(replace(model, provenance={**model.provenance, "cases_seen": seen}), tmp_path / "model")
     with pytest.raises(LeakError, match="held-out cases in training"):
-        deploy(tmp_path / "model", SMALL)
+        deploy_trial(tmp_path / "model", SMALL)
 
 
 def test_impossible_settings_are_refused():

@@ -8,7 +8,7 @@ import pytest
 
 from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.evaluation.files import footage, telemetry_files
-from graphghha.evaluation.recording import record_panel, simulated
+from graphghha.evaluation.recording import attacks_in, record_panel, simulated
 from graphghha.evaluation.scenario import Run
 from graphghha.plants import load_plant, load_simulator
 from graphghha.plants.telemetry import labels_path
@@ -53,6 +53,18 @@ def test_a_replay_is_an_event_on_the_sensors_it_chose():
     names = PLANT.template.replicate(2).names
     assert [names[node] for node in replay.targets] == ["zone-01/RM_TEMP", "zone-01/FCU_RAT"]
     assert replay.family == "replay" and replay.equivalent == ()
+
+
+@pytest.mark.parametrize(("shows_from", "expected"), [(2, (0, True)), (7, (2, False))])
+def test_an_attack_that_showed_before_the_recording_is_marked(shows_from, expected):
+    """Rows 0 to 4 fill the windows; the attack acts from row 1 to 9."""
+    events = np.full((12, 32), -1, np.int16)
+    events[1:10, 4] = 0
+    observable = (events == 0) & (np.arange(12)[:, None] >= shows_from)
+    run = replace(RUN, zones=1, cases=("FCU_VLVStuck_Heating_100@1",))
+    (attack,) = attacks_in(PLANT, PLANT.template.replicate(1), run, events, observable, first=5)
+    assert (attack.start, attack.stop, attack.targets) == (0, 5, (4,))
+    assert (attack.observable_from, attack.has_shown) == expected
 
 
 def test_what_cannot_be_judged_says_what_is_missing(folder, tmp_path):

@@ -10,13 +10,15 @@ from sklearn.metrics import f1_score
 
 from builders import loop_template
 from graphghha.errors import ConfigError
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
+from graphghha.evaluation.scenario import Run, Schedule, attacked_run, never_seen, split_cases
 from graphghha.nn import ADU
 from graphghha.plants import load_plant
 from graphghha.plants.labelled import LabelledDay
 from graphghha.training.expectation import fit_expectation
 from graphghha.training.fit import FitConfig, best_f1, fit
+from graphghha.training.lookalikes import taught_as
 from graphghha.training.presets import parse_budget
+from graphghha.training.recipe import Recipe, train
 from graphghha.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
 from graphghha.windows.expectation import noise_floor, signal_nodes
 from graphghha.windows.features import RECENT
@@ -34,16 +36,26 @@ def test_a_schedule_is_decided_by_the_seed_and_respects_the_warm_up():
     assert other.cases != first.cases
 
 
-def test_held_out_cases_are_in_no_other_part():
+@pytest.mark.parametrize("seed", range(5))
+def test_held_out_cases_are_in_no_other_part_under_any_name(seed):
     plant = load_plant("fcu")
-    split = split_cases(plant)
+    split = split_cases(plant, seed)
+    held_out = (*split.unseen_severities, *split.unseen_cases)
+    assert never_seen(plant, held_out, split.seen) == held_out
+    taught = taught_as(plant)
+    assert not {taught[name].attack for name in held_out} & {taught[name].attack for name in split.seen}
     assert split.unseen_severities and split.unseen_cases
     parts = [set(split.seen), set(split.unseen_severities), set(split.unseen_cases)]
     assert set().union(*parts) == set(plant.cases) and sum(map(len, parts)) == len(plant.cases)
     for name in split.unseen_severities:
-        case = plant.cases[name]
+        case = plant.cases[plant.cases[name].attack]
         siblings = [plant.cases[other] for other in split.seen]
         assert any(s.family == case.family and s.targets == case.targets for s in siblings), "a sibling is seen"
+
+
+def test_a_case_that_training_saw_for_another_duration_is_not_called_unseen():
+    held_out = ("Temporary_VLVStuck_Cooling_100", "SensorSaturated_FCU_MAT_Low")
+    assert never_seen(load_plant("fcu"), held_out, ["FCU_VLVStuck_Cooling_100"]) == ("SensorSaturated_FCU_MAT_Low",)
 
 
 def windows(count=64, zones=2, seed=0):
@@ -159,6 +171,12 @@ def test_the_expectation_learns_a_relation_and_sees_it_broken():
     broken = found.residuals(np.repeat(stuck, recent, axis=1), stuck)
     assert 0.5 < calm[:, valve].std() < 2
     assert np.abs(broken[:, valve]).mean() > 4
+
+
+def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path):
+    with pytest.raises(ConfigError, match="nonsense"):
+        train(Recipe(adu={"layer": "nonsense"}), tmp_path, say=pytest.fail, on_step=pytest.fail)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["1", "0/day", "-1/day", "one/day", "1/hour"])

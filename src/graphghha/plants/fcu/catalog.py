@@ -113,7 +113,7 @@ def _temporary() -> Iterator[Row]:
         if row.info.name in TEMPORARY:
             name = row.info.name.replace("FCU_", "Temporary_")
             meaning = f"{row.info.meaning}, for two hours"
-            info = replace(row.info, name=name, family="temporary", meaning=meaning)
+            info = replace(row.info, name=name, family="temporary", meaning=meaning, same_as=row.info.name)
             yield Row(info=info, build=row.build, duration=TEMPORARY_DURATION)
 
 
