@@ -106,3 +106,10 @@ def test_export_asks_for_one_target(run, tmp_path):
     assert "name one" in run("export", "--for-engine").stderr
     result = run("export", tmp_path, "--out", tmp_path / "x.onnx")
     assert result.exit_code == 5 and "no model here" in result.stderr
+
+
+def test_a_model_is_a_directory_or_the_name_of_a_shipped_one(run, tmp_path):
+    refused = run("score", "submarine", __file__, "--out", tmp_path / "scores.parquet")
+    assert refused.exit_code == 2 and "no plant of this name comes with a model" in refused.stderr
+    taken = run("score", "fcu", __file__, "--out", tmp_path / "scores.parquet")
+    assert taken.exit_code != 0 and "test_cli.py" in taken.stderr

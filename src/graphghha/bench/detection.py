@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from graphghha._version import __version__
 from graphghha.bench.variants import GRAPHGHHA, Variant, without_family
 from graphghha.evaluation.paper import (
     NORMAL,
@@ -27,7 +28,9 @@ from graphghha.evaluation.paper import (
 from graphghha.plants import Plant, load_plant
 from graphghha.training.fit import Progress
 from graphghha.training.front import FrontEnd
+from graphghha.training.lookalikes import taught_as
 from graphghha.training.paper import PaperFit, fit_paper, kept_year, paper_front_end, scorer_of
+from graphghha.training.stages import same_as_before
 
 NODES = 32  # of one zone
 TRAINING, EXTRA, VALIDATION, TEST = 8_000, 8_100, 8_500, 9_100  # seeds of years, far apart
@@ -78,6 +81,7 @@ class PaperBench:
         self.plant: Plant = load_plant(plant)
         self.cases = tuple(cases or tuple(self.plant.cases)[:PUBLIC_CASES])
         work.mkdir(parents=True, exist_ok=True)
+        same_as_before(work / "effort.json", asdict(effort) | {"cases": self.cases, "version": __version__})
         self._front = front  # fitted on normal years of the unit where none is given
         self._training: list[Year] | None = None
 
@@ -138,7 +142,10 @@ class PaperBench:
             adu.load_state_dict(torch.load(file, weights_only=True))
             return adu
         config = PaperFit(steps=self.effort.steps, batch_zones=self.effort.batch_zones, seed=seed)
-        left_out = [case for case in self.cases if self.plant.cases[case].family == variant.without_family]
+        # with those that cannot be told from them: they are taught under one name
+        lessons = taught_as(self.plant)
+        names = {lessons[case].name for case in self.cases if self.plant.cases[case].family == variant.without_family}
+        left_out = [case for case in self.cases if lessons[case].name in names]
         fit_paper(
             adu,
             self.plant,

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from graphghha.cli.model_argument import MODEL
+
 
 @click.command()
-@click.argument("model", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("model", required=False, type=MODEL)
 @click.argument("data", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option("--seed", default=0, show_default=True, help="Of the test buildings.")
 @click.option("--runs", default=4, show_default=True, help="Test buildings, spread over the year.")

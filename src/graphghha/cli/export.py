@@ -5,9 +5,11 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli.model_argument import MODEL
+
 
 @click.command()
-@click.argument("model", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("model", required=False, type=MODEL)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="The ONNX file: readings in, alarms out.")
 @click.option("--for-engine", is_flag=True, help="Instead: the network as model.onnx into MODEL, for the onnx backend.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

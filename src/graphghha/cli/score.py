@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli.model_argument import MODEL
+
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("model", type=MODEL)
 @click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The .parquet to write.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads of the engine.")

@@ -50,6 +50,7 @@ def train_model(
     recipe = replace(
         recipe,
         seed=seed,
+        workers=threads,
         adu={**recipe.adu, "layer": layer},
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )

@@ -1,6 +1,5 @@
 """The whole way from a testbed to a trained detector, in stages that are kept: a killed run goes on where it was."""
 
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -14,12 +13,12 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from graphghha._version import __version__
-from graphghha.errors import ConfigError
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run, split_cases
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
 from graphghha.training.fit import FitConfig, Progress, fit
 from graphghha.training.front import FrontEnd, fit_front_end
+from graphghha.training.stages import same_as_before
 from graphghha.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.windows.features import FEATURE_NAMES
 
@@ -100,8 +99,8 @@ def train(
         adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
-    _same_as_before(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
-    _same_as_before(snapshot.with_suffix(".json"), {"adu": settings["adu"], "fit": settings["fit"]})
+    same_as_before(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
+    same_as_before(snapshot.with_suffix(".json"), {"adu": settings["adu"], "fit": settings["fit"]})
     normal, attacked = recipe.normal(), recipe.attacked(cases.seen)
     # the far end of the validation seeds: calibration and threshold come from buildings of their own
     spare = recipe.runs(VALIDATION, recipe.validation_runs, recipe.validation_days, first=500)
@@ -127,19 +126,6 @@ def train(
         "runs_seen": [run.source for run in (*normal, *attacked, *validation)],
     }
     return Trained(plant, adu, front, provenance)
-
-
-def _same_as_before(file: Path, settings: dict[str, Any]) -> None:
-    """Stages are kept by name: those of other settings must not be taken for one's own."""
-    text = json.dumps(settings, sort_keys=True)
-    if file.exists() and (kept := file.read_text(encoding="utf-8")) != text:
-        before, now = json.loads(kept), json.loads(text)
-        differ = sorted(name for name in now if now[name] != before.get(name))
-        raise ConfigError(
-            f"{file.parent}: holds stages of a training with other settings ({', '.join(differ)}); "
-            "finish that one, or choose another work directory"
-        )
-    file.write_text(text, encoding="utf-8")
 
 
 def _collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWindows:
