@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from graphghha.bench.broker import free_port
 from graphghha.bench.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
+from graphghha.cli.watch import _signals
 from graphghha.models.shipped import shipped_model
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
@@ -113,6 +114,14 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
     numbers = [line["number"] for line in lines(out)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"
+
+
+def test_a_signal_before_the_service_stands_ends_at_once_and_in_peace():
+    handler = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, _signals():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    assert ended.value.code == 0 and signal.getsignal(signal.SIGTERM) is handler
 
 
 def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_path):

@@ -63,7 +63,7 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     """One incident: evidence, advice and its story."""
     from graphghha.alarms import iso
     from graphghha.errors import NotFoundError
-    from graphghha.monitor.incident_body import headline
+    from graphghha.monitor.incident_body import aftermath, headline
     from graphghha.monitor.reader import Reader
 
     with Reader(path) as reader:
@@ -78,6 +78,8 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     for item in body["evidence"]:
         if why or item["kind"] == "signal":
             click.echo(f"  evidence: {_evidence(item)}")
+    if said := aftermath(body):
+        click.echo(f"  {said}, {body['follows']['id']}; or a fresh attack")
     click.echo(f"  alarms: {', '.join(body['alarms'])}")
     if body["consistent_with"]:
         click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")

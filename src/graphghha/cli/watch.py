@@ -85,10 +85,17 @@ def _watch(settings: "Settings", as_json: bool) -> None:
 
 @contextmanager
 def _signals() -> Iterator[Callable[["Service"], None]]:
-    """SIGTERM and SIGINT end the service, SIGHUP loads its models again, even when they come before it stands."""
+    """SIGTERM and SIGINT end the service, SIGHUP loads its models again.
+
+    Before it stands there is nothing to end in order, and on a busy machine starting may take long: it ends at once.
+    """
     arrived: SimpleQueue[int] = SimpleQueue()
+    stands = False
 
     def attach(service: "Service") -> None:
+        nonlocal stands
+        stands = True
+
         def act() -> None:
             while True:
                 if arrived.get() == signal.SIGHUP:
@@ -98,9 +105,14 @@ def _signals() -> Iterator[Callable[["Service"], None]]:
 
         Thread(target=act, name="signals", daemon=True).start()
 
-    # a handler interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
+    def handle(number: int, _frame: object) -> None:
+        # it interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
+        arrived.put(number)
+        if not stands and number != signal.SIGHUP:
+            raise SystemExit(0)
+
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda number, _frame: arrived.put(number)) for number in numbers}
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield attach
     finally:

@@ -18,6 +18,7 @@ def new_body(
     incident: Incident,
     step: Step,
     since_ms: int,
+    follows: dict[str, Any] | None,
     detector: Detector,
     values: NDArray[Any],
     fresh: NDArray[np.bool_],
@@ -39,6 +40,7 @@ def new_body(
         "time": iso(step.time_ms),
         "state": "unacknowledged",
         "priority": advice.priority,
+        "follows": follows,
         "alarms": alarms_of(incident, detector),
         "evidence": evidence,
         "consistent_with": list(advice.techniques),
@@ -70,7 +72,18 @@ def sentence(body: dict[str, Any]) -> str:
     shown = [_said(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
     if not shown and signals:
         shown = ["no single reading is out of its normal range"]
-    return "; ".join([headline(body), ", ".join(shown)]) if shown else headline(body)
+    said = [headline(body), ", ".join(shown), aftermath(body)]
+    return "; ".join(part for part in said if part)
+
+
+def aftermath(body: dict[str, Any]) -> str:
+    """A zone under attack changes as a whole, and settles for hours: what comes then may still be the old attack."""
+    match body.get("follows"):
+        case {"closed": None}:
+            return "perhaps part of the incident that is open there"
+        case {"closed": closed}:
+            return f"perhaps the aftermath of the incident that closed at {closed[11:16]}"
+    return ""
 
 
 def headline(body: dict[str, Any]) -> str:
