@@ -141,6 +141,13 @@ def test_check_says_what_maps_and_what_is_silent():
     assert "29 points are silent" in CliRunner().invoke(main, arguments).stderr
 
 
+def test_check_says_why_nothing_was_heard():
+    source = f"mqtt://127.0.0.1:{free_port()}/plant"
+    result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "2"])
+    assert result.exit_code == 3
+    assert "site: nothing was heard; cannot reach mqtt://127.0.0.1" in result.stderr and "mapping" not in result.stderr
+
+
 def test_check_fails_where_nothing_maps(tmp_path):
     (tmp_path / "strange.csv").write_text("time,PRESSURE\n2018-07-02T00:00,1\n2018-07-02T00:01,1\n")
     source = f"csv:{tmp_path / 'strange.csv'}"

@@ -187,7 +187,8 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     for name, value in found.items():
-        click.echo(f"{name.replace('_', ' '):<28} {value}")
+        said = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
+        click.echo(f"{name.replace('_', ' '):<28} {said}")
 
 
 def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
@@ -213,10 +214,14 @@ def _evidence(item: dict[str, Any]) -> str:
     match item["kind"]:
         case "signal":
             low, high = item["normal"]
-            return f"{item['text']}; {item['node']}, normal {low:g} to {high:g} {item['unit']}"
+            return f"{item['text']}; {item['node']}, normal {_range(low, high, item['unit'])}"
         case "gate":
             gates = ", ".join(f"{branch} {' '.join(map(str, item[branch]))}" for branch in ("global", "local"))
             return f"gates of {item['node']} by layer: {gates}"
         case "edge" if "weight" in item:
             return f"the model listened to {item['source']} (weight {item['weight']})"
     return f"{item['source']} and {item['target']} disagree ({item['relation']})"
+
+
+def _range(low: float, high: float, unit: str) -> str:
+    return f"{low:.0%} to {high:.0%}" if unit == "fraction" else f"{low:g} to {high:g} {unit.replace('degC', '°C')}"

@@ -127,7 +127,10 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
     deaf = []
     for site in settings.site:
         report = check_site(site, seconds)
-        deaf += [] if report.mapped else [site.name]
+        if not report.mapped:
+            is_heard = report.unmapped or report.rejected
+            cure = "nothing that was heard maps to a point; tie its names with a mapping file"
+            deaf.append(f"{site.name}: {cure if is_heard else f'nothing was heard; {report.status.detail}'}")
         if as_json:
             click.echo(json.dumps({"site": site.name, **report.to_dict()}))
             continue
@@ -139,9 +142,9 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
         if report.rejected:
             unused = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
             click.echo(f"{site.name}: not used: {unused}", err=True)
-        if not (report.status.is_connected or report.status.is_finished):
+        if report.mapped and not (report.status.is_connected or report.status.is_finished):
             click.echo(f"{site.name}: {report.status.detail}", err=True)
         for name, point, readings, remark in report.rows():
             click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")
     if deaf:
-        raise DataError(f"{', '.join(deaf)}: nothing that was heard maps to a point; tie its names with a mapping file")
+        raise DataError("; ".join(deaf))
