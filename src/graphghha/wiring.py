@@ -36,6 +36,7 @@ from graphghha.sources.points import points_of
 from graphghha.windows.features import HISTORY_ROWS, REBUILD_ROWS
 
 ROWS_PER_DAY = 1440
+PREDECESSOR_S = 10.0  # as long as a monitor may take to stop
 
 
 def open_detector(directory: Path, zones: int, **engine: Any) -> Detector:
@@ -175,7 +176,7 @@ def open_monitor(settings: Settings) -> Service:
     tables = {site.name: site for site in settings.site}
     with ExitStack() as opened:
         keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)
-        journal = opened.enter_context(Journal(state / settings.monitor.journal, keep))
+        journal = opened.enter_context(Journal(state / settings.monitor.journal, keep, wait_s=PREDECESSOR_S))
         monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].num_zones or 1))
         sources = {}
         for name, table in tables.items():

@@ -7,10 +7,12 @@ from threading import Event as Flag
 import pytest
 from click.testing import CliRunner
 
+from graphghha.alarms import Fact
 from graphghha.cli import main
 from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.journal import Entry
 from graphghha.sources import SourceStatus
-from monitor_builders import CONFIG, detector, telemetry, wide
+from monitor_builders import CONFIG, START, detector, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 
@@ -49,6 +51,22 @@ def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
     story = json.loads(call("show", "--journal", journal, key, "--json"))
     assert story["disposition"]["is"] == "maintenance" and story["disposition"]["by"] == "ada"
     assert [each["event"] for each in story["story"]][-2:] == ["incident.updated", "incident.disposed"]
+
+
+def test_the_inside_of_the_model_is_shown_to_those_who_ask_why(journal):
+    (body,) = listed(journal)
+    said = "valve reads more open (80%, expected 32%)"
+    signal = {"kind": "signal", "node": "valve", "normal": [0.31, 0.33], "unit": "fraction", "text": said}
+    edge = {"kind": "edge", "source": "flow", "target": "valve", "relation": "phys", "weight": 0.41}
+    gate = {"kind": "gate", "node": "valve", "global": [0.7, 0.9], "local": [0.1, 0.2]}
+    told = {**body, "version": 2, "evidence": [signal, edge, gate], "text": f"{body['text']}; {said}"}
+    with Journal(journal) as writer:
+        writer.write([Entry(site="office", time_ms=START, facts=[Fact(START, "incident.updated", told)])])
+    shown = call("show", "--journal", journal, body["id"])
+    assert shown.count(said) == 1 and "normal 31% to 33%" in shown
+    assert "weight" not in shown and "gate" not in shown
+    why = call("show", "--journal", journal, body["id"], "--why")
+    assert "listened to flow (weight 0.41)" in why and "gates of valve by layer: global 0.7 0.9, local 0.1 0.2" in why
 
 
 def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(journal):
@@ -126,4 +144,5 @@ def test_events_are_exported_and_figures_computed(journal):
     figures = json.loads(call("kpi", "--journal", journal, "--json"))
     assert figures["annunciated"] == figures["most_in_10_min"] == 1 and figures["chattering"] == 0
     assert figures["priorities"] == {"medium": 1.0} and figures["share_of_time_in_flood"] == 0
-    assert "per day" in call("kpi", "--journal", journal)
+    printed = call("kpi", "--journal", journal)
+    assert "per day" in printed and "medium 1.0" in printed and "{" not in printed

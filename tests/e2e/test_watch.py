@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from graphghha.bench.broker import free_port
 from graphghha.bench.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
+from graphghha.cli.watch import _signals
 from graphghha.models.shipped import shipped_model
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
@@ -115,6 +116,14 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
     assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"
 
 
+def test_a_signal_before_the_service_stands_ends_at_once_and_in_peace():
+    handler = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, _signals():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    assert ended.value.code == 0 and signal.getsignal(signal.SIGTERM) is handler
+
+
 def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_path):
     process = start("--source", f"{BUILDING}&days=2", "--json", out=tmp_path / "printed")
     assert process.wait(600) == 0
@@ -130,6 +139,13 @@ def test_check_says_what_maps_and_what_is_silent():
     report = json.loads(result.stdout)
     assert not report["sound"] and len(report["mapped"]) == len(report["silent"]) == 29
     assert "29 points are silent" in CliRunner().invoke(main, arguments).stderr
+
+
+def test_check_says_why_nothing_was_heard():
+    source = f"mqtt://127.0.0.1:{free_port()}/plant"
+    result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "2"])
+    assert result.exit_code == 3
+    assert "site: nothing was heard; cannot reach mqtt://127.0.0.1" in result.stderr and "mapping" not in result.stderr
 
 
 def test_check_fails_where_nothing_maps(tmp_path):

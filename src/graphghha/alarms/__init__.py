@@ -7,6 +7,7 @@ from graphghha.alarms.flood import FloodRule, FloodState, Told, Waiting, meter
 from graphghha.alarms.incident import Change, ChangeKind, GroupRule, GroupState, Incident, group
 from graphghha.alarms.lifecycle import WORDS, Letter, NodeAlarm, Suspension, Verb, commanded
 from graphghha.alarms.proximity import Proximity
+from graphghha.alarms.refold import refold
 from graphghha.alarms.replay import replay
 from graphghha.alarms.rule import NONE, AlarmEvents, AlarmRule, AlarmState, advance
 
@@ -39,5 +40,6 @@ __all__ = [
     "group",
     "iso",
     "meter",
+    "refold",
     "replay",
 ]

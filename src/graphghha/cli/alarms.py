@@ -58,10 +58,12 @@ def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
 @alarms.command()
 @_on_journal
 @click.argument("incident")
-def show(path: Path, site: str | None, as_json: bool, incident: str) -> None:
+@click.option("--why", is_flag=True, help="Also what the model looked at: neighbours, weights, gates.")
+def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) -> None:
     """One incident: evidence, advice and its story."""
     from graphghha.alarms import iso
     from graphghha.errors import NotFoundError
+    from graphghha.monitor.incident_body import aftermath, headline
     from graphghha.monitor.reader import Reader
 
     with Reader(path) as reader:
@@ -72,9 +74,12 @@ def show(path: Path, site: str | None, as_json: bool, incident: str) -> None:
     if as_json:
         click.echo(json.dumps({**body, "story": story}, ensure_ascii=False))
         return
-    click.echo(_line(body))
+    click.echo(f"{_label(body)}  {headline(body)}")
     for item in body["evidence"]:
-        click.echo(f"  evidence: {_evidence(item)}")
+        if why or item["kind"] == "signal":
+            click.echo(f"  evidence: {_evidence(item)}")
+    if said := aftermath(body):
+        click.echo(f"  {said}, {body['follows']['id']}; or a fresh attack")
     click.echo(f"  alarms: {', '.join(body['alarms'])}")
     if body["consistent_with"]:
         click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
@@ -182,7 +187,8 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     for name, value in found.items():
-        click.echo(f"{name.replace('_', ' '):<28} {value}")
+        said = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
+        click.echo(f"{name.replace('_', ' '):<28} {said}")
 
 
 def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
@@ -196,20 +202,26 @@ def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
 def _line(body: dict[str, Any]) -> str:
     if "node" in body:
         return f"{body['node']}  v{body['version']}  [{body['state']}]  {body['reason']}".rstrip()
+    return f"{_label(body)}  {body['text']}"
+
+
+def _label(body: dict[str, Any]) -> str:
     closed = "closed, " if body["closed"] else ""
-    return f"{body['id']}  v{body['version']}  [{closed}{body['state']}, {body['priority']}]  {body['text']}"
+    return f"{body['id']}  v{body['version']}  [{closed}{body['state']}, {body['priority']}]"
 
 
 def _evidence(item: dict[str, Any]) -> str:
     match item["kind"]:
         case "signal":
             low, high = item["normal"]
-            return (
-                f"{item['text']}: {item['node']} reads {item['value']} {item['unit']}, "
-                f"expected {item['expected']} ({low} to {high})"
-            )
+            return f"{item['text']}; {item['node']}, normal {_range(low, high, item['unit'])}"
+        case "gate":
+            gates = ", ".join(f"{branch} {' '.join(map(str, item[branch]))}" for branch in ("global", "local"))
+            return f"gates of {item['node']} by layer: {gates}"
         case "edge" if "weight" in item:
             return f"the model listened to {item['source']} (weight {item['weight']})"
-        case "edge":
-            return f"{item['source']} and {item['target']} disagree ({item['relation']})"
-    return ", ".join(f"{name} {value}" for name, value in item.items() if name != "kind")
+    return f"{item['source']} and {item['target']} disagree ({item['relation']})"
+
+
+def _range(low: float, high: float, unit: str) -> str:
+    return f"{low:.0%} to {high:.0%}" if unit == "fraction" else f"{low:g} to {high:g} {unit.replace('degC', '°C')}"

@@ -25,6 +25,7 @@ def check(ctx: click.Context, file: Path, as_json: bool) -> None:
     else:
         for problem in problems:
             click.echo(problem)
-        click.echo("sound" if not problems else f"{len(problems)} problems", err=True)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        click.echo(count if problems else "sound", err=True)
     if problems:
         ctx.exit(2)

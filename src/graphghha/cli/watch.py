@@ -85,10 +85,17 @@ def _watch(settings: "Settings", as_json: bool) -> None:
 
 @contextmanager
 def _signals() -> Iterator[Callable[["Service"], None]]:
-    """SIGTERM and SIGINT end the service, SIGHUP loads its models again, even when they come before it stands."""
+    """SIGTERM and SIGINT end the service, SIGHUP loads its models again.
+
+    Before it stands there is nothing to end in order, and on a busy machine starting may take long: it ends at once.
+    """
     arrived: SimpleQueue[int] = SimpleQueue()
+    stands = False
 
     def attach(service: "Service") -> None:
+        nonlocal stands
+        stands = True
+
         def act() -> None:
             while True:
                 if arrived.get() == signal.SIGHUP:
@@ -98,9 +105,14 @@ def _signals() -> Iterator[Callable[["Service"], None]]:
 
         Thread(target=act, name="signals", daemon=True).start()
 
-    # a handler interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
+    def handle(number: int, _frame: object) -> None:
+        # it interrupts the main thread wherever it is: it may put into this queue, but not touch a lock
+        arrived.put(number)
+        if not stands and number != signal.SIGHUP:
+            raise SystemExit(0)
+
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda number, _frame: arrived.put(number)) for number in numbers}
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield attach
     finally:
@@ -115,7 +127,10 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
     deaf = []
     for site in settings.site:
         report = check_site(site, seconds)
-        deaf += [] if report.mapped else [site.name]
+        if not report.mapped:
+            is_heard = report.unmapped or report.rejected
+            cure = "nothing that was heard maps to a point; tie its names with a mapping file"
+            deaf.append(f"{site.name}: {cure if is_heard else f'nothing was heard; {report.status.detail}'}")
         if as_json:
             click.echo(json.dumps({"site": site.name, **report.to_dict()}))
             continue
@@ -127,9 +142,9 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
         if report.rejected:
             unused = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
             click.echo(f"{site.name}: not used: {unused}", err=True)
-        if not (report.status.is_connected or report.status.is_finished):
+        if report.mapped and not (report.status.is_connected or report.status.is_finished):
             click.echo(f"{site.name}: {report.status.detail}", err=True)
         for name, point, readings, remark in report.rows():
             click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")
     if deaf:
-        raise DataError(f"{', '.join(deaf)}: nothing that was heard maps to a point; tie its names with a mapping file")
+        raise DataError("; ".join(deaf))

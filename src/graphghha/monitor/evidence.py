@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
-from graphghha.plants import Plant
+from graphghha.plants import Plant, Signal
+from graphghha.plants.spoken import decimals, spoken
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import RECENT
 from graphghha.windows.multiscale import summarize
 from graphghha.windows.scale import Scaler
 
 RECENT_ROWS = RECENT.history_rows
-AVERAGED_ROWS = 5  # one row is noise
-NOTEWORTHY = 2.0  # spreads between a reading and what its neighbours imply
+TYPICAL_ROWS = 5  # one row is noise
 NORMAL_SPREADS = 3.0  # around the expected value: the range that normal operation stays in
 MOST_SIGNALS, MOST_EDGES = 5, 4
 
@@ -35,6 +35,7 @@ class Finding:
     """One signal against what the others imply, in SI."""
 
     node: int
+    signal: Signal
     value: float
     expected: float
     spread: float
@@ -42,6 +43,32 @@ class Finding:
     @property
     def deviation(self) -> float:
         return (self.value - self.expected) / self.spread
+
+    @property
+    def normal(self) -> tuple[float, float]:
+        """The normal range, as far as the instrument can report it."""
+        margin = NORMAL_SPREADS * self.spread
+        return self._reported(self.expected - margin), self._reported(self.expected + margin)
+
+    @property
+    def is_unusual(self) -> bool:
+        """Out of its normal range, and by more than the last digit told."""
+        if self.signal.states:
+            return abs(self.deviation) >= NORMAL_SPREADS and self.said != self.said_expected
+        digits = decimals(self.signal)
+        apart = abs(round(self.value, digits) - round(self._reported(self.expected), digits))
+        return abs(self.deviation) >= NORMAL_SPREADS and apart > 1.5 * 10.0**-digits
+
+    @property
+    def said(self) -> str:
+        return spoken(self.signal, self.value)
+
+    @property
+    def said_expected(self) -> str:
+        return spoken(self.signal, self._reported(self.expected))
+
+    def _reported(self, value: float) -> float:
+        return min(max(value, self.signal.low), self.signal.high)
 
 
 class SignalWitness:
@@ -61,7 +88,7 @@ class SignalWitness:
     def testify(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
         findings = {finding.node: finding for finding in self.findings(self._graph.zones[node], values, fresh)}
         near = [node, *(int(other) for other in self._near.of(node))]
-        told = [findings[other] for other in near if other in findings and abs(findings[other].deviation) >= NOTEWORTHY]
+        told = [findings[other] for other in near if other in findings and findings[other].is_unusual]
         told.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
         signals = [self._signal(finding) for finding in told[:MOST_SIGNALS]]
         if node in findings and findings[node] not in told:
@@ -77,14 +104,16 @@ class SignalWitness:
         columns = [self._column[node] for node in nodes]
         own = self._scaler.columns([self._graph.signals[node] for node in nodes])
         scaled = own(values[:, columns], fresh[:, columns])
-        count = min(AVERAGED_ROWS, len(values))
+        count = min(TYPICAL_ROWS, len(values))
         means = summarize(scaled, fresh[:, columns], RECENT, first=len(values) - count)  # [count S L]
         mean, spread = (each.mean(axis=0) for each in self._expectation.expected(means.reshape(count, -1)))
         seen = np.where(fresh[-count:], values[-count:], np.nan)
+        signals = [self._plant.signal(str(self._graph.signals[node])) for node in nodes]
         return [
             Finding(
                 node,
-                float(np.nanmean(seen[:, column])),
+                signals[at],
+                float(np.nanmedian(seen[:, column])),  # a mean over a jump would be a reading nobody saw
                 float(mean[at] * own.scale[at] + own.center[at]),
                 float(spread[at] * own.scale[at]),
             )
@@ -93,24 +122,28 @@ class SignalWitness:
         ]
 
     def _signal(self, finding: Finding) -> dict[str, Any]:
-        role, advice = self._graph.roles[finding.node], self._plant.advise(self._graph.roles[finding.node])
-        signal = self._plant.signal(str(self._graph.signals[finding.node]))
-        margin = NORMAL_SPREADS * finding.spread
-        low = min(max(finding.expected - margin, signal.low), signal.high)
-        high = max(min(finding.expected + margin, signal.high), signal.low)
-        is_odd = abs(finding.deviation) >= 1.0
-        looks = (advice.low if finding.deviation < 0 else advice.high) if is_odd else "is within what is usual"
+        role, signal, digits = self._graph.roles[finding.node], finding.signal, decimals(finding.signal)
         return {
             "kind": "signal",
             "node": role,
             "meaning": signal.meaning,
-            "value": _short(finding.value),
-            "expected": _short(finding.expected),
-            "normal": [_short(low), _short(high)],
+            "value": round(finding.value, digits),
+            "expected": round(finding.expected, digits),
+            "normal": [round(limit, digits) for limit in finding.normal],
             "unit": signal.unit,
             "deviation": round(finding.deviation, 1),
-            "text": f"{advice.name} {looks}",
+            "unusual": finding.is_unusual,
+            "text": f"{self._plant.advise(role).name} {self._looks(role, finding)}",
         }
+
+    def _looks(self, role: str, finding: Finding) -> str:
+        if not finding.is_unusual:
+            return f"is in its normal range ({finding.said})"
+        if finding.signal.states:
+            return f"is {finding.said} (expected {finding.said_expected})"
+        advice, number = self._plant.advise(role), finding.said_expected.partition(" ")[0]
+        looks = advice.low if finding.deviation < 0 else advice.high
+        return f"{looks} ({finding.said}, expected {number})"
 
     def _edge(self, node: int, finding: Finding) -> dict[str, Any]:
         """An edge of the incident's root to a neighbour that disagrees."""
@@ -125,7 +158,3 @@ class SignalWitness:
             "relation": str(kind) if kind else "none",
             "deviation": round(finding.deviation, 1),
         }
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")

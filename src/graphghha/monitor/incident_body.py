@@ -10,6 +10,7 @@ from graphghha.monitor.detector import Detector
 from graphghha.monitor.pipeline import Step
 
 TEXT_EVIDENCE = 2  # pieces of evidence that fit into a sentence
+NEAR_CERTAIN = 0.995  # what two digits would call certain
 
 
 def new_body(
@@ -17,6 +18,7 @@ def new_body(
     incident: Incident,
     step: Step,
     since_ms: int,
+    follows: dict[str, Any] | None,
     detector: Detector,
     values: NDArray[Any],
     fresh: NDArray[np.bool_],
@@ -38,6 +40,7 @@ def new_body(
         "time": iso(step.time_ms),
         "state": "unacknowledged",
         "priority": advice.priority,
+        "follows": follows,
         "alarms": alarms_of(incident, detector),
         "evidence": evidence,
         "consistent_with": list(advice.techniques),
@@ -65,9 +68,29 @@ def alarms_of(incident: Incident, detector: Detector) -> list[str]:
 
 def sentence(body: dict[str, Any]) -> str:
     """For an operator: where, what, how sure, since when, and what shows it."""
-    head = f"{subject(body)}, {body['class']} attack, p = {body['probability']:.2f}, since {body['since'][11:16]}"
-    shown = [item for item in body["evidence"] if item["kind"] == "signal"][:TEXT_EVIDENCE]
-    return "; ".join([head, ", ".join(_said(item) for item in shown)]) if shown else head
+    signals = [item for item in body["evidence"] if item["kind"] == "signal"]
+    shown = [_said(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
+    if not shown and signals:
+        shown = ["no single reading is out of its normal range"]
+    said = [headline(body), ", ".join(shown), aftermath(body)]
+    return "; ".join(part for part in said if part)
+
+
+def aftermath(body: dict[str, Any]) -> str:
+    """A zone under attack changes as a whole, and settles for hours: what comes then may still be the old attack."""
+    match body.get("follows"):
+        case {"closed": None}:
+            return "perhaps part of the incident that is open there"
+        case {"closed": closed}:
+            return f"perhaps the aftermath of the incident that closed at {closed[11:16]}"
+    return ""
+
+
+def headline(body: dict[str, Any]) -> str:
+    """Where, what, how sure, since when. No probability is rounded to certainty."""
+    probability = body["probability"]
+    sure = f"p = {probability:.2f}" if probability < NEAR_CERTAIN else "p > 0.99"
+    return f"{subject(body)}, {body['class']} attack, {sure}, since {body['since'][11:16]}"
 
 
 def subject(body: dict[str, Any]) -> str:
@@ -88,11 +111,7 @@ def news(kind: str, body: dict[str, Any]) -> str:
     return str(body["text"])
 
 
-def _said(item: dict[str, Any]) -> str:
-    if item["unit"] == "fraction":
-        value, expected = f"{item['value']:.0%}", f"{item['expected']:.0%}"
-    else:
-        unit = "°C" if item["unit"] == "degC" else item["unit"]
-        value, expected = f"{item['value']:.3g} {unit}", f"{item['expected']:.3g}"
-    is_odd = abs(item["deviation"]) >= 1.0
-    return f"{item['text']} ({value}, expected {expected})" if is_odd else f"{item['text']} ({value})"
+def _said(item: dict[str, Any], body: dict[str, Any]) -> str:
+    """The incident's own node was named a moment ago."""
+    text = str(item["text"])
+    return f"it{text.removeprefix(body['name'])}" if item["node"] == body["root"] else text

@@ -5,7 +5,9 @@ and a reading that comes again finds its work done.
 """
 
 import json
+import logging
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -24,7 +26,9 @@ from graphghha.monitor.salvage import salvage
 from graphghha.monitor.schema import checksum, connect, is_sound, migrate, refuse_newer
 from graphghha.monitor.sinks import Event
 
+log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
+LOOK_EVERY_S = 0.2
 REVIEW_COMMITS = 500  # between two looks at what retention may drop
 
 
@@ -57,11 +61,11 @@ class JournalBusyError(ConflictError):
 
 
 class Journal:
-    """The one writer. A second one on the same file is refused."""
+    """The one writer. A second one on the same file is refused, after `wait_s` for the first to end."""
 
-    def __init__(self, path: Path, retention: Retention | None = None) -> None:
+    def __init__(self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0) -> None:
         self.path, self._retention = path, retention or Retention()
-        self._lease = _lease(path)
+        self._lease = _awaited_lease(path, wait_s)
         self.damage: dict[str, Any] | None = None  # what was found at the start
         self._connection: sqlite3.Connection | None = None
         self._commits = 0
@@ -202,6 +206,21 @@ def submit(path: Path, site: str, command: Command) -> int:
             connection.close()
     except sqlite3.Error as exc:
         raise JournalError(f"{path}: {exc}") from exc
+
+
+def _awaited_lease(path: Path, wait_s: float) -> sqlite3.Connection:
+    """Whoever is restarted may find its predecessor still stopping."""
+    until, is_told = time.monotonic() + wait_s, False
+    while True:
+        try:
+            return _lease(path)
+        except JournalBusyError:
+            if time.monotonic() >= until:
+                raise
+        if not is_told:
+            log.warning("%s: another monitor writes this journal; waiting up to %g s for its end", path, wait_s)
+            is_told = True
+        time.sleep(LOOK_EVERY_S)
 
 
 def _lease(path: Path) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from threading import Event as Flag
 
 import numpy as np
 
-from graphghha.alarms import Command, Fact, iso
+from graphghha.alarms import Command, Fact, iso, refold
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
@@ -220,17 +220,21 @@ class Monitor:
         return outcome.facts
 
     def _restored(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
-        kept = None
+        kept, reader = None, self.journal.reader
         try:
-            kept = self.journal.reader.checkpoint(name)
-            if kept is None:
-                return Site(name, detector, config), ""
-            return Site.from_state(name, detector, config, *kept, self._history(name, detector)), ""
-        except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
-            site = Site(name, detector, config)
+            kept = reader.checkpoint(name)
             if kept is not None:
-                self._pending[name].facts += site.inherit(kept[1], self._last_ms(name))
-            return site, f"its state cannot be used, it begins anew: {exc}"
+                return Site.from_state(name, detector, config, *kept, self._history(name, detector)), ""
+            reason = "it is not in the journal"
+        except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
+            reason = str(exc)
+        site, events = Site(name, detector, config), reader.site_events(name)
+        if not events:
+            return site, "" if kept is None else f"its state cannot be used, it begins anew: {reason}"
+        # what operators were told and have said stands in the events, whatever became of the checkpoint
+        desk = refold(((event.kind, event.body) for event in events), detector.graph.names, latching=config.latching)
+        self._pending[name].facts += site.inherit(kept[1] if kept else desk, events[-1].time_ms)
+        return site, f"its state cannot be used, it begins anew: {reason}"
 
     def _begin_anew(self, name: str) -> None:
         """The first reading ever bore a wrong time, or the site stood still for longer than a grid can bridge."""
@@ -264,6 +268,3 @@ class Monitor:
     def _time_ms(self, name: str) -> int:
         """Plant time; before the first row nobody but this machine's clock can tell."""
         return self.sites[name].time_ms or time.time_ns() // 1_000_000
-
-    def _last_ms(self, name: str) -> int:
-        return int(self.journal.reader.summary(name).get("time_ms", 0))

@@ -51,6 +51,12 @@ class Reader:
         query = f"SELECT {columns} FROM events WHERE number > ? {where} ORDER BY number LIMIT ?"
         return [_event(row) for row in self._all(query, number, *arguments, limit)]
 
+    def site_events(self, site: str) -> list[Event]:
+        """All of a site's alarms and incidents, in order."""
+        columns, where = "number, site, time_ms, kind, body", "kind GLOB 'alarm.*' OR kind GLOB 'incident.*'"
+        query = f"SELECT {columns} FROM events WHERE site = ? AND ({where}) ORDER BY number"
+        return [_event(row) for row in self._each(query, site)]
+
     def first_event_number(self) -> int:
         return int(self._all("SELECT coalesce(min(number), 1) FROM events")[0][0])
 

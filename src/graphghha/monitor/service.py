@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ATTEND_EVERY_S = 2.0
+CLOSE_S = 2.0  # for all sources together: one that hangs in a dead network must not hold up the end
 
 
 class Service:
@@ -152,11 +153,15 @@ class Service:
 
     def _end(self) -> list[str]:
         """Sources first, so that nothing new comes; what was not acknowledged comes again after a restart."""
-        for site, source in self._sources.items():
-            try:
-                source.close()
-            except Exception:
-                logger.exception("%s: source did not close", site)
+        closing = [
+            Thread(target=self._close, args=each, name=f"close-{each[0]}", daemon=True)
+            for each in self._sources.items()
+        ]
+        until = time.monotonic() + CLOSE_S
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join(max(0.0, until - time.monotonic()))
         behind = stop_all(self._followers, self._drain_s)
         for name in behind:
             logger.warning("sink %s did not get everything; the rest follows after a restart", name)
@@ -164,3 +169,9 @@ class Service:
             self._health.close()
         self._monitor.journal.close()
         return behind
+
+    def _close(self, site: str, source: Source) -> None:
+        try:
+            source.close()
+        except Exception:
+            logger.exception("%s: source did not close", site)

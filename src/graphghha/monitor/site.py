@@ -17,7 +17,8 @@ from graphghha.monitor.pipeline import Step
 from graphghha.sources import Batch
 from graphghha.windows import Ring, Rows
 
-FORMAT = 1
+FORMAT = 2
+AFTERMATH_MS = 24 * 3_600_000  # rooms settle for hours, and the detector's windows remember for a day
 MANY = 20  # nodes named one by one in a fact; beyond it zones stand for them
 
 
@@ -71,6 +72,7 @@ class Site:
         self._rows = 0
         self._origin_ms: int | None = None  # the time of step 0 of the pipeline
         self._ids: dict[int, str] = {}  # of open incidents, by the grouping's number
+        self._over: dict[str | None, tuple[str, int]] = {}  # zone -> its incident that closed last, and when
 
     @property
     def time_ms(self) -> int:
@@ -182,7 +184,9 @@ class Site:
         for change in step.changes:
             incident = change.incident
             if change.kind is ChangeKind.CLOSED:
-                closed += [self._ids.pop(incident.number)] if incident.number in self._ids else []
+                if (key := self._ids.pop(incident.number, None)) is not None:
+                    closed.append(key)
+                    self._over[self.detector.graph.zones[incident.root]] = key, step.time_ms
             elif incident.is_annunciated:
                 touched[incident.number] = incident
         news = [self._news(incident, step) for incident in touched.values()]
@@ -209,12 +213,22 @@ class Site:
         if incident.number not in self._ids:
             self._ids[incident.number] = incident_id(self.name, incident, step.time_ms)
             _, values, fresh = self._recent.last()
-            return new_body(self.name, incident, step, since_ms, self.detector, values, fresh), members
+            follows = self._follows(incident, step.time_ms)
+            return new_body(self.name, incident, step, since_ms, follows, self.detector, values, fresh), members
         key, alarms = self._ids[incident.number], alarms_of(incident, self.detector)
         known = self.desk.incidents.get(key)
         if known is None or known["alarms"] == alarms:
             return None
         return {"id": key, "alarms": alarms, "since": iso(since_ms)}, members
+
+    def _follows(self, incident: Incident, now_ms: int) -> dict[str, Any] | None:
+        """The incident this one may belong to. It is announced all the same: it may be a fresh attack."""
+        zone, known = self.detector.graph.zones[incident.root], self.desk.incidents
+        for key in self._ids.values():
+            if key in known and known[key]["zone"] == zone:
+                return {"id": key, "closed": None}
+        key, closed_ms = self._over.get(zone, ("", 0))
+        return {"id": key, "closed": iso(closed_ms)} if key and now_ms - closed_ms <= AFTERMATH_MS else None
 
     def to_state(self) -> dict[str, Any]:
         """All but the desk and the windows: the first is kept apart, the second are rebuilt from rows."""
@@ -228,6 +242,7 @@ class Site:
             "rows": self._rows,
             "origin_ms": self._origin_ms,
             "ids": [[number, key] for number, key in self._ids.items()],
+            "over": [[zone, key, closed_ms] for zone, (key, closed_ms) in self._over.items()],
         }
 
     @classmethod
@@ -252,4 +267,5 @@ class Site:
         site._silence = _Silence(*state["silence"])
         site._rows, site._origin_ms = state["rows"], state["origin_ms"]
         site._ids = {number: key for number, key in state["ids"]}
+        site._over = {zone: (key, closed_ms) for zone, key, closed_ms in state["over"]}
         return site

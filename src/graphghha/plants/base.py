@@ -10,7 +10,10 @@ from graphghha.graph import CpsGraph
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """A measured quantity, in SI. `noise` is the standard deviation of its sensor noise."""
+    """A measured quantity, in SI. `noise` is the standard deviation of its sensor noise.
+
+    A signal that is one of a few whole numbers names them: `states[0]` is what `low` means.
+    """
 
     name: str
     meaning: str
@@ -18,6 +21,7 @@ class Signal:
     low: float  # what the instrument can report
     high: float
     noise: float
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

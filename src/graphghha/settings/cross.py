@@ -12,7 +12,7 @@ from graphghha.plants import load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.mqtt_client import MqttConfig
-from graphghha.sources.open import file_of, mqtt_config, zones_in
+from graphghha.sources.open import file_of, mqtt_config, open_source, zones_in
 from graphghha.sources.points import Points, points_of
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
@@ -39,6 +39,7 @@ def unfit_parts(settings: Settings) -> Iterator[str]:
             ("source", _check_file),
             ("model", _check_model),
             ("mapping", _check_mapping),
+            ("source", _check_recording),
         )
         for key, check in checks:
             try:
@@ -134,3 +135,12 @@ def _check_mapping(site: SiteTable) -> None:
     if site.mapping:
         plant = load_plant(site.plant)
         read_mapping(site.mapping, Points.of(plant, points_of(plant.template.replicate(site.num_zones or 1))))
+
+
+def _check_recording(site: SiteTable) -> None:
+    """What needs no connection can be opened to see: options, cases, columns."""
+    if file_of(site.source) is None and not site.source.startswith("sim:"):
+        return
+    plant = load_plant(site.plant)
+    points = points_of(plant.template.replicate(site.num_zones or 1))
+    open_source(site.source_uri(), site=site.name, points=points, plant=plant, mapping=site.mapping).close()

@@ -12,7 +12,7 @@ from graphghha.sources.base import Batch, SourceStatus
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.times import iso
 
-MAX_READINGS = 1 << 18  # per batch: a year is never handed over as one
+MAX_READINGS = 1 << 16  # per batch: who is told to stop must not have much left to judge
 
 
 class Replay:

@@ -6,7 +6,7 @@ import pytest
 from graphghha.engine.scorer import Scorer
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor.evidence import RECENT_ROWS, SignalWitness
+from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalWitness
 from graphghha.monitor.incident_body import news, sentence, subject
 from graphghha.plants import load_plant
 
@@ -30,12 +30,13 @@ def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu
     _, _, graph, witness = fcu
     node = graph.index("zone-02/RM_TEMP")
     column = [name for name, s in zip(graph.names, graph.signals, strict=True) if s].index("zone-02/RM_TEMP")
-    calm[-10:, column] += 15.0
+    calm[-3:, column] += 15.0
     first, *_ = witness.testify(node, calm, np.ones(calm.shape, bool))
     low, high = first["normal"]
     assert (first["kind"], first["node"], first["unit"]) == ("signal", "RM_TEMP", "degC")
     assert low <= first["expected"] <= high < first["value"] and first["deviation"] > 3
-    assert first["text"] == "room temperature sensor reads warm"
+    assert first["value"] == round(calm[-1, column], 1), "what stands on the screen now, not a mean over the jump"
+    assert first["text"].startswith("room temperature sensor reads warm (") and first["unusual"]
 
 
 def test_evidence_stays_in_its_zone(fcu, calm):
@@ -71,21 +72,45 @@ def test_the_model_tells_its_gates_and_strongest_edges(fcu, calm):
     assert edges and all(edge["target"] == "FCU_CVLV" and 0 < edge["weight"] <= 1 for edge in edges)
 
 
+def test_what_cannot_be_read_off_a_screen_is_not_unusual():
+    command = load_plant("fcu").signal("FCU_HVLV_DM")
+    assert not Finding(0, command, 0.0, 0.0098, 0.0005).is_unusual, "0% and 1%, twenty spreads apart"
+    assert not Finding(0, command, 0.40, 0.50, 0.05).is_unusual, "two spreads are normal"
+    assert Finding(0, command, 0.0, 0.098, 0.0005).is_unusual
+    mode = load_plant("fcu").signal("FCU_CTRL")
+    assert not Finding(0, mode, 1.0, 1.2, 0.01).is_unusual
+    assert Finding(0, mode, 2.0, 1.2, 0.01).is_unusual
+
+
+def test_a_mode_is_told_by_its_name(fcu, calm):
+    _, _, graph, witness = fcu
+    signals = [name for name, signal in zip(graph.names, graph.signals, strict=True) if signal]
+    calm[:, signals.index("zone-01/FCU_CTRL")] = 1.0
+    calm[-3:, signals.index("zone-01/FCU_CTRL")] = 0.0
+    first, *_ = witness.testify(graph.index("zone-01/FCU_CTRL"), calm, np.ones(calm.shape, bool))
+    assert first["text"].startswith("operating mode is shutdown (expected ") and first["value"] == 0
+
+
 def test_every_node_of_the_plant_has_advice_of_its_own():
     plant = load_plant("fcu")
     assert set(plant.advice) == set(plant.template.roles)
     assert all(advice.action.endswith(".") for advice in plant.advice.values())
     assert {advice.priority for advice in plant.advice.values()} <= {"low", "medium", "high"}
+    names = [advice.name for advice in plant.advice.values()]
+    assert len(set(names)) == len(names), "two nodes of one name cannot be told apart"
 
 
-def test_sentences_name_zone_node_class_probability_and_time():
-    body = {"zone": "zone-07", "name": "cooling valve", "class": "actuator", "probability": 0.97}
-    signal = {"kind": "signal", "text": "valve reads closed", "unit": "fraction", "value": 0.0, "expected": 0.4}
-    signal["deviation"] = -9.0
-    body |= {"since": "2018-07-02T14:07:00Z", "evidence": [signal], "state": "unacknowledged"}
-    expected = "Zone 7: cooling valve, actuator attack, p = 0.97, since 14:07; valve reads closed (0%, expected 40%)"
-    assert sentence(body) == expected
-    signal |= {"deviation": 0.4, "text": "valve is within what is usual"}
-    assert sentence(body).endswith("; valve is within what is usual (0%)")
-    assert news("incident.closed", body) == "Zone 7: cooling valve is back to normal"
+def test_sentences_name_zone_node_class_probability_and_time_and_only_what_is_unusual():
+    body = {"zone": "zone-07", "root": "CVLV", "name": "cooling coil", "class": "actuator", "probability": 0.97}
+    own = {"kind": "signal", "node": "CVLV", "unusual": True, "text": "cooling coil is cold (3 °C, expected 9)"}
+    near = {"kind": "signal", "node": "RWT", "unusual": True, "text": "cooling coil water is cold (4 °C, expected 8)"}
+    usual = {"kind": "signal", "node": "SPD", "unusual": False, "text": "fan is in its normal range (12 rev/s)"}
+    inside = {"kind": "gate", "node": "CVLV", "global": [0.7], "local": [0.9]}
+    body |= {"since": "2018-07-02T14:07:00Z", "evidence": [usual, own, near, inside], "state": "unacknowledged"}
+    head = "Zone 7: cooling coil, actuator attack, p = 0.97, since 14:07"
+    assert sentence(body) == f"{head}; it is cold (3 °C, expected 9), cooling coil water is cold (4 °C, expected 8)"
+    body["evidence"] = [usual, inside]
+    assert sentence(body) == f"{head}; no single reading is out of its normal range"
+    assert "p > 0.99" in sentence(body | {"probability": 0.9998}), "never rounded to certainty"
+    assert news("incident.closed", body) == "Zone 7: cooling coil is back to normal"
     assert subject({"zone": None, "name": "pump"}) == "pump"

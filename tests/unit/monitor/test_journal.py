@@ -84,6 +84,17 @@ def test_a_second_monitor_is_refused_and_readers_are_not(path):
     Journal(path).close()
 
 
+def test_a_successor_waits_for_a_predecessor_that_is_stopping(path, caplog):
+    first = Journal(path)
+    first.write([entry(0)])
+    ending = threading.Timer(0.3, first.close)
+    ending.start()
+    with Journal(path, wait_s=60) as second:
+        assert second.reader.last_event_number() == 2
+    ending.join()
+    assert caplog.text.count("waiting up to 60 s") == 1
+
+
 def test_a_journal_that_is_not_there_is_not_invented(path):
     with pytest.raises(NotFoundError, match="no journal"):
         Reader(path)

@@ -2,6 +2,7 @@
 
 import itertools
 import sqlite3
+from contextlib import closing
 from threading import Event as Flag
 from threading import Thread
 
@@ -370,6 +371,44 @@ def test_incidents_of_a_state_that_no_longer_fits_can_still_be_acknowledged(path
         assert after["id"] == before["id"] and after["closed"] and after["state"] == "returned"
         monitor.command("office", Command(verb=Verb.ACK, target=after["id"], by="ada"))
         assert journal.reader.incidents(is_open=True) == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE checkpoints SET desk = substr(desk, 1, 40) || x'ff' || substr(desk, 42)",
+        "UPDATE checkpoints SET state = substr(state, 1, 40) || x'ff' || substr(state, 42), summary = x'00'",
+        "DELETE FROM checkpoints",
+    ],
+    ids=["desk", "state-and-summary", "lost"],
+)
+def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        monitor.add("office", detector(), CONFIG)
+        for batch in portions()[:6]:
+            monitor.step(batch)
+        shelve = Command(verb=Verb.SHELVE, target="zone-03/flow", by="ada", reason="being changed", for_ms=7_200_000)
+        monitor.command("office", shelve)
+        monitor.command("office", Command(verb=Verb.OUT_OF_SERVICE, target="zone-01/flow", by="ada", reason="permit 7"))
+        (incident,) = journal.reader.incidents(is_open=True)
+        before = monitor.sites["office"].desk
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(damage)
+    with Journal(path) as journal:
+        monitor = Monitor(journal)
+        desk = monitor.add("office", detector(), CONFIG).desk
+        assert desk.alarm("zone-03/flow") == before.alarm("zone-03/flow")
+        assert desk.alarm("zone-01/flow") == before.alarm("zone-01/flow")
+        monitor.commit()
+        assert story(journal)[-1][3] == "site.reset"
+        (after,) = journal.reader.incidents(is_open=True)
+        assert after["id"] == incident["id"] and after["closed"] and after["state"] == "returned"
+        monitor.command("office", Command(verb=Verb.ACK, target=after["id"], by="ada"))
+        assert journal.reader.incidents(is_open=True) == []
+    with Journal(path) as journal:
+        desk = Monitor(journal).add("office", detector(), CONFIG).desk
+        assert desk.letters == {"zone-03/flow": "E", "zone-01/flow": "G"}, "the new checkpoint is whole again"
 
 
 def test_one_device_with_a_dead_clock_battery_does_not_keep_a_site_in_the_year_2000(path, tmp_path):

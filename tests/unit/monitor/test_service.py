@@ -96,6 +96,27 @@ def test_a_sink_down_for_the_whole_run_gets_everything_from_the_next_run(build, 
     assert [json.loads(line)["key"] for line in out.read_text().splitlines()] == produced != []
 
 
+class Hanging(Belt):
+    """A source in a dead network: it cannot even be closed."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.never = threading.Event()
+
+    def close(self):
+        self.never.wait()
+
+
+def test_a_source_that_cannot_be_closed_does_not_hold_up_the_end(build, tmp_path):
+    belt, out = Hanging(batches(40)), tmp_path / "out.jsonl"
+    service = build(belt)
+    service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
+    assert service.run() == []
+    assert kinds(out).count("incident.annunciated") == 1
+    Journal(tmp_path / "journal.db").close()
+    belt.never.set()
+
+
 def running(service):
     thread = threading.Thread(target=service.run, daemon=True)
     thread.start()

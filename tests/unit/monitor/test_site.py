@@ -60,6 +60,43 @@ def test_attacks_become_incidents_by_the_public_contract():
     json.dumps([fact.body for fact in facts], allow_nan=False)
 
 
+def test_what_comes_within_a_day_in_the_same_zone_is_announced_and_told_as_a_possible_aftermath():
+    times, values = telemetry(1700)
+    points = detector().points
+    values[50:90, points.index("zone-03/flow")] -= 15.0  # calm there but for what comes now
+    for begin, name in ((100, "zone-02/flow"), (100, "zone-03/flow"), (1640, "zone-02/valve")):
+        values[begin : begin + 30, points.index(name)] += 20.0
+    first = site()
+    before = first.take(wide(times[:95], values[:95]))
+    second = restored(first, before.rows, before.times_ms)
+    facts = before.facts + second.take(wide(times[95:], values[95:])).facts
+    told = [fact.body for fact in facts if fact.kind == "incident.annunciated"]
+    assert [(body["zone"], body["root"]) for body in told] == [
+        ("zone-02", "valve"),
+        ("zone-02", "flow"),
+        ("zone-03", "flow"),
+        ("zone-02", "valve"),
+    ]
+    closed = next(fact.body for fact in facts if fact.kind == "incident.closed")
+    assert [body["follows"] for body in told] == [None, {"id": closed["id"], "closed": closed["closed"]}, None, None]
+    assert told[1]["text"].endswith(f"perhaps the aftermath of the incident that closed at {closed['closed'][11:16]}")
+    assert "aftermath" not in told[2]["text"] + told[3]["text"]
+
+
+def test_a_second_incident_beside_an_open_one_of_its_zone_says_so():
+    times, values = telemetry(60)
+    points = detector().points
+    values[20:60, points.index("zone-02/valve")] += 20.0
+    values[40:60, points.index("zone-02/flow")] += 20.0
+    watched = Site("office", detector(join_within=5), CONFIG)
+    told = [fact.body for fact in watched.take(wide(times, values)).facts if fact.kind == "incident.annunciated"]
+    assert [body["follows"] for body in told if body["zone"] == "zone-02"] == [
+        None,
+        {"id": told[0]["id"], "closed": None},
+    ]
+    assert told[1]["text"].endswith("perhaps part of the incident that is open there")
+
+
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 139), max_size=6))
 def test_portions_do_not_matter(cuts):

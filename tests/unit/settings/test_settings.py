@@ -197,5 +197,21 @@ def test_what_would_fail_at_the_start_is_found_by_the_check(write):
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("sim:fcu?zone=1", "unknown option 'zone'; did you mean 'zones'?"),
+        ("sim:fcu?zones=1&days=1&case=FCU_OABlockag@1", "FCU_OABlockage"),
+        ("csv:day.csv?sped=60", "unknown option 'sped'; did you mean 'speed'?"),
+    ],
+    ids=["option", "case", "option-of-a-file"],
+)
+def test_a_mistake_in_the_address_of_a_recording_is_found_by_the_check(write, source, said):
+    path = write(SITE.replace("mqtt://broker/plant", source))
+    (path.parent / "day.csv").write_text("time,zone-01/RM_TEMP\n2018-07-02T00:00,21.0\n")
+    (found,) = problems_of(path)
+    assert found.startswith(f"{path}: site[0].source: ") and said in found
+
+
 def test_a_file_with_a_byte_order_mark_is_read(write):
     assert read_settings(write("\ufeff" + SITE)).site[0].name == "north"

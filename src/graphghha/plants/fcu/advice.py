@@ -11,7 +11,7 @@ CONTROL, VIEW = "T0831", "T0832"  # Manipulation of Control, of View
 _DRIVE = (*COMMAND, PARAMETER, CONTROL)
 _LOGIC = (PARAMETER, PROGRAM, CONTROL)
 _READING = (*REPORT, VIEW)
-_COLD_WARM, _LOW_HIGH = ("is cold", "is warm"), ("is low", "is high")
+_LOW_HIGH = ("is low", "is high")
 
 
 def _drive(name: str, action: str, words: tuple[str, str]) -> Advice:
@@ -31,7 +31,7 @@ def _physical(name: str, action: str) -> Advice:
     return Advice(name=name, action=action, priority="medium")
 
 
-_SHUT_OPEN = ("reads closed", "reads open")
+_LESS_MORE = ("reads less open", "reads more open")
 _VALVE = "Put the valve in hand at the unit, close its isolating valve, and compare stem position with the command."
 _SETPOINT = "Compare the setpoint with the schedule, restore it, and ask who changed it and from where."
 _LOOP = "Put the loop in manual, compare its action and gains with the commissioned ones, and ask who downloaded last."
@@ -44,24 +44,24 @@ ADVICE: dict[str, Advice] = {
     "FCU_CVLV_DM": _logic("cooling valve command", _LOOP),
     "FCU_HVLV_DM": _logic("heating valve command", _LOOP),
     "FCU_DMPR_DM": _logic("outdoor-air damper command", _LOOP),
-    "FCU_CVLV": _drive("cooling valve", _VALVE, _SHUT_OPEN),
-    "FCU_HVLV": _drive("heating valve", _VALVE, _SHUT_OPEN),
+    "FCU_CVLV": _drive("cooling valve", _VALVE, _LESS_MORE),
+    "FCU_HVLV": _drive("heating valve", _VALVE, _LESS_MORE),
     "FCU_DMPR": _drive(
-        "outdoor-air damper", "Put the damper in hand and compare blade position with the command.", _SHUT_OPEN
+        "outdoor-air damper", "Put the damper in hand and compare blade position with the command.", _LESS_MORE
     ),
     "FCU_SPD": _drive("fan", "Switch the fan to local and compare its speed with the command.", ("is slow", "is fast")),
     COOLING_COIL: _physical("cooling coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
     HEATING_COIL: _physical("heating coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
     AIR_PATH: _physical("air path", "Inspect outdoor inlet, filter and outlet for blockage."),
     "RM_TEMP": _reading("room temperature sensor", ("reads cold", "reads warm"), "in the room"),
-    "FCU_MAT": _reading("mixed air", _COLD_WARM, "in the mixing box"),
-    "FCU_DAT": _reading("discharge air", _COLD_WARM, "at the outlet"),
-    "FCU_RAT": _reading("return air", _COLD_WARM, "at the return grille"),
-    "FCU_OAT": _reading("outdoor air", _COLD_WARM, "outdoors"),
-    "FCU_CLG_EWT": _reading("chilled water", _COLD_WARM, "at the coil inlet"),
-    "FCU_CLG_RWT": _reading("cooling coil", _COLD_WARM, "at the coil outlet"),
-    "FCU_HTG_EWT": _reading("hot water", _COLD_WARM, "at the coil inlet"),
-    "FCU_HTG_RWT": _reading("heating coil", _COLD_WARM, "at the coil outlet"),
+    "FCU_MAT": _reading("mixed air temperature", _LOW_HIGH, "in the mixing box"),
+    "FCU_DAT": _reading("discharge air temperature", _LOW_HIGH, "at the outlet"),
+    "FCU_RAT": _reading("return air temperature", _LOW_HIGH, "at the return grille"),
+    "FCU_OAT": _reading("outdoor air temperature", _LOW_HIGH, "outdoors"),
+    "FCU_CLG_EWT": _reading("chilled water temperature", _LOW_HIGH, "at the coil inlet"),
+    "FCU_CLG_RWT": _reading("cooling coil return water temperature", _LOW_HIGH, "at the coil outlet"),
+    "FCU_HTG_EWT": _reading("hot water temperature", _LOW_HIGH, "at the coil inlet"),
+    "FCU_HTG_RWT": _reading("heating coil return water temperature", _LOW_HIGH, "at the coil outlet"),
     "FCU_CLG_GPM": _reading("cooling water flow", _LOW_HIGH, "at the coil"),
     "FCU_HTG_GPM": _reading("heating water flow", _LOW_HIGH, "at the coil"),
     "FCU_DA_CFM": _reading("discharge air flow", _LOW_HIGH, "at the outlet"),

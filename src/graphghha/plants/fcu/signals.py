@@ -14,8 +14,8 @@ TIME_COLUMN, TIME_FORMAT = "Datetime", "%m/%d/%Y %H:%M"  # of the data set's fil
 # 1 %RH on humidity, about 1 % of a usual reading on flows, speed and power, 0.3 % on position feedback, none on
 # modes, setpoints and commands.
 _TABLE: tuple[tuple[str, str, str, float, float, float], ...] = (
-    ("FCU_CTRL", "operating mode: 0 shutdown, 1 operate, 2 setback", "mode", 0, 2, 0),
-    ("FAN_CTRL", "fan mode: 1 auto, 2 off", "mode", 1, 2, 0),
+    ("FCU_CTRL", "operating mode", "mode", 0, 2, 0),
+    ("FAN_CTRL", "fan mode", "mode", 1, 2, 0),
     ("RM_TEMP", "room temperature", "degF", -40, 60, 0.1),
     ("RMCLGSPT", "room cooling setpoint", "degF", 5, 40, 0),
     ("RMHTGSPT", "room heating setpoint", "degF", 5, 40, 0),
@@ -45,10 +45,24 @@ _TABLE: tuple[tuple[str, str, str, float, float, float], ...] = (
     ("FCU_RA_HUMD", "return air humidity", "%RH", 0, 100, 1.0),
 )
 
-SIGNALS: tuple[Signal, ...] = tuple(
-    Signal(name=name, meaning=meaning, unit=inner(unit), low=low, high=high, noise=noise)
-    for name, meaning, unit, low, high, noise in _TABLE
-)
+_STATES = {"FCU_CTRL": ("shutdown", "operate", "setback"), "FAN_CTRL": ("auto", "off")}
+
+
+def _signal(name: str, meaning: str, unit: str, low: float, high: float, noise: float) -> Signal:
+    states = _STATES.get(name, ())
+    told = ", ".join(f"{low + at:g} {state}" for at, state in enumerate(states))
+    return Signal(
+        name=name,
+        meaning=f"{meaning}: {told}" if told else meaning,
+        unit=inner(unit),
+        low=low,
+        high=high,
+        noise=noise,
+        states=states,
+    )
+
+
+SIGNALS: tuple[Signal, ...] = tuple(_signal(*row) for row in _TABLE)
 NAMES: tuple[str, ...] = tuple(signal.name for signal in SIGNALS)
 INDEX: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 NUM_SIGNALS = len(SIGNALS)

@@ -9,7 +9,7 @@ from graphghha.plants.fcu.building import Building
 from graphghha.plants.fcu.catalog import class_of
 from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.run import zone_names
-from graphghha.plants.fcu.schedule import check_events, check_run, impose, parse_event
+from graphghha.plants.fcu.schedule import Event, check_events, check_run, impose, parse_event
 from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.labelled import NO_EVENT, LabelledDay
@@ -22,11 +22,17 @@ _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not 
 def run(
     *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = (), nominal: bool = False
 ) -> Iterator[LabelledDay]:
-    """Simulate a building day by day; the same arguments give the same bytes."""
+    """Simulate a building day by day; the same arguments give the same bytes. Wrong ones fail before the first day."""
     check_run(start, days, seed)
     names = zone_names(zones)
     events = tuple(parse_event(case, names) for case in cases)
     check_events(events, start, start + timedelta(days=days), zones)
+    return _days(zones, days, start, seed, events, nominal)
+
+
+def _days(
+    zones: int, days: int, start: datetime, seed: int, events: tuple[Event, ...], nominal: bool
+) -> Iterator[LabelledDay]:
     building = Building(zones=zones, seed=seed, start=start, attacks=impose(events), nominal=nominal)
     for chunk, rows in labelled_days(building, Labeller(events), days):
         yield _labelled(chunk.times, chunk.telemetry, rows)
