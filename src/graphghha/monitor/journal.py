@@ -22,7 +22,7 @@ from graphghha.errors import ConflictError, GraphGHHAError, JournalError
 from graphghha.monitor.header import is_right, repair_header
 from graphghha.monitor.pack import pack, pack_rows
 from graphghha.monitor.reader import Reader
-from graphghha.monitor.salvage import salvage
+from graphghha.monitor.salvage import finish_salvage, salvage
 from graphghha.monitor.schema import checksum, connect, is_sound, migrate, refuse_newer
 from graphghha.monitor.sinks import Event
 
@@ -154,8 +154,9 @@ class Journal:
 
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists() and self.path.stat().st_size:
-            self.damage = None if self._is_sound() else self._repaired()
+        self.damage = finish_salvage(self.path)
+        if self.path.exists() and self.path.stat().st_size and not self._is_sound():
+            self.damage = self._repaired()
         migrate(self._connected())
 
     def _is_sound(self) -> bool:

@@ -15,10 +15,10 @@ LOST = "journal.lost"  # stands in the place of an event that cannot be read, so
 
 def salvage(path: Path) -> dict[str, Any]:
     """Replace the file by what is readable of it; returns what was found, for the journal itself."""
-    fresh_path, aside = path.with_name(path.name + ".salvaged"), _aside(path)
+    fresh_path = path.with_name(path.name + ".salvaging")
     for leftover in _files(fresh_path):
         leftover.unlink(missing_ok=True)
-    found = {"file": aside.name, "events": 0, "lost": 0, "rows": 0, "checkpoints": 0}
+    found: dict[str, Any] = {"events": 0, "lost": 0, "rows": 0, "checkpoints": 0}
     with closing(connect(fresh_path, is_writer=True)) as fresh:
         migrate(fresh)
         with suppress(sqlite3.DatabaseError), closing(connect(path)) as damaged:
@@ -29,12 +29,28 @@ def salvage(path: Path) -> dict[str, Any]:
         if fresh.in_transaction:
             fresh.execute("COMMIT")
         fresh.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    fresh_path.rename(_salvaged(path))  # from here on it stands for the damaged file, even if we are killed
+    return found | {"file": _exchange(path)}
+
+
+def finish_salvage(path: Path) -> dict[str, Any] | None:
+    """What a salvage that was killed had left to do; None when there is none."""
+    return {"file": _exchange(path), "note": "the salvage was interrupted"} if _salvaged(path).exists() else None
+
+
+def _exchange(path: Path) -> str:
+    """Set the damaged file aside and put what was salvaged in its place; the name of the damaged one."""
+    aside = _aside(path)
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if old.exists():
             old.rename(aside.with_name(aside.name + suffix))
-    fresh_path.rename(path)
-    return found
+    _salvaged(path).rename(path)
+    return aside.name
+
+
+def _salvaged(path: Path) -> Path:
+    return path.with_name(path.name + ".salvaged")
 
 
 def _events(damaged: sqlite3.Connection, fresh: sqlite3.Connection) -> dict[str, int]:

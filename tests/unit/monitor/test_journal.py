@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from graphghha.alarms import Fact
 from graphghha.errors import ConflictError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Reader, Retention
 from graphghha.monitor.journal import DAY_MS, Entry
+from graphghha.monitor.salvage import salvage
 from graphghha.monitor.schema import APPLICATION_ID, VERSION
 
 MINUTE = 60_000
@@ -214,6 +216,29 @@ def test_a_journal_whose_log_was_never_written_back_is_not_called_damaged(path, 
         )
     with Journal(tmp_path.with_name(tmp_path.name + "-killed") / path.name) as journal:
         assert journal.damage is None and len(journal.events_after(0, 100)) == 2
+
+
+@pytest.mark.parametrize("renames", range(4))
+def test_a_salvage_may_be_killed_between_any_two_of_its_renames(path, monkeypatch, renames):
+    with Journal(path) as journal:
+        journal.write([entry(0)])
+        before = journal.events_after(0, 100)
+        shutil.copy(path.with_name(path.name + "-wal"), path.with_name("kept"))  # events that are in the log only
+    shutil.copy(path.with_name("kept"), path.with_name(path.name + "-wal"))
+    rename, left = Path.rename, iter(range(renames))
+
+    def killed(self, target):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "rename", killed)
+        salvage(path)
+        raise KeyboardInterrupt  # all renames were allowed
+    with Journal(path) as journal:
+        assert journal.events_after(0, 100) == before
+    assert not list(path.parent.glob("*.salvaged"))
 
 
 def test_a_file_that_is_no_journal_is_set_aside_as_it_was(path):
