@@ -1,13 +1,13 @@
 """Calibration: logits of a trained model to probabilities that mean what they say, fitted on validation data.
 
-p = softmax(a z + b): one inverse temperature and one bias per class. The temperature cures overconfidence, the
-biases cure a training mix in which attacks were more frequent than in life. No order of nodes can change, except
-between classes, and five numbers cannot learn a validation set by heart.
+p = softmax(a z + b): one inverse temperature, and one bias for all attacks or for each class. The temperature cures
+overconfidence, the biases cure a training mix in which attacks were more frequent than in life. A handful of numbers
+cannot learn a validation set by heart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,14 @@ FORMAT = "graphghha-calibration/1"
 # likelihood has no maximum: attacks are rare, and the mean loss of a good model is a thousandth of a nat.
 RIDGE = 1e-8
 MAX_STEPS = 100
+
+Biases = Literal["each", "one", "none"]
+# the first class keeps bias 0: only differences count
+_FREE: dict[str, Callable[[int], Floats]] = {
+    "each": lambda classes: np.eye(classes),
+    "one": lambda classes: np.column_stack([np.eye(classes)[0], 1.0 - np.eye(classes)[0]]),
+    "none": lambda classes: np.eye(classes)[:, :1],
+}
 TOLERANCE = 1e-10
 
 
@@ -67,11 +75,12 @@ def fit_calibration(
     spans: Sequence[Span],
     *,
     weights: NDArray[Any] | None = None,
-    with_bias: bool = True,
+    biases: Biases = "each",
 ) -> Calibration:
     """Least mean log loss of labels [n] given logits [n c]: a convex problem, solved by damped Newton steps.
 
-    `weights` [n] say how many rows each of these stands for.
+    `weights` [n] say how many rows each of these stands for. `biases`: one for each class, one for all attack classes
+    together, or none.
     """
     if logits.ndim != 2 or labels.shape != logits.shape[:1] or not len(labels):
         raise SchemaError(f"calibration: logits {logits.shape} and labels {labels.shape} do not fit")
@@ -85,17 +94,15 @@ def fit_calibration(
     share = (share / share.sum())[:, None]
     target = np.zeros_like(z)
     target[np.arange(len(z)), labels] = 1.0
-    # the first class keeps bias 0: only differences count
-    free = np.arange(num_classes if with_bias else 1)  # columns of theta: slope, then biases 1 .. c - 1
+    free = _FREE[biases](num_classes)  # [c k] how theta (slope, then biases 1 .. c - 1) follows from what is fitted
     identity = np.zeros(num_classes)
     identity[0] = 1.0
     theta = identity.copy()
     loss = _loss(theta, z, target, share, identity)
     for _ in range(MAX_STEPS):
         gradient, hessian = _derivatives(theta, z, target, share, identity)
-        step = np.zeros_like(theta)
-        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
-        decrement = float(gradient[free] @ step[free])
+        step = free @ np.linalg.solve(free.T @ hessian @ free, free.T @ gradient)
+        decrement = float(gradient @ step)
         if decrement < TOLERANCE:
             break
         size = 1.0

@@ -105,6 +105,7 @@ def _calibrate(recordings: Sequence[Recording]) -> Calibration:
         np.concatenate(labels),
         _spans([recording.run for recording in recordings]),
         weights=np.concatenate(weights),
+        biases="one",  # a class has a few dozen attacks: biases of its own would swing with every long one
     )
 
 

@@ -30,8 +30,16 @@ def test_the_true_temperature_and_biases_are_found():
     assert fitted.bias[0] == 0.0
 
 
+def test_one_bias_serves_all_attack_classes():
+    bias = np.array([0.0, -2.0, -2.0, -2.0])
+    fitted = fit_calibration(*sample(6, 0.7, bias), SPANS, biases="one")
+    assert fitted.bias[0] == 0.0 and len(set(fitted.bias[1:])) == 1
+    assert fitted.inverse_temperature == pytest.approx(0.7, abs=0.03)
+    assert fitted.bias[1] == pytest.approx(-2.0, abs=0.15)
+
+
 def test_temperature_alone_leaves_the_biases_at_zero():
-    fitted = fit_calibration(*sample(1, 2.0, np.zeros(2)), SPANS, with_bias=False)
+    fitted = fit_calibration(*sample(1, 2.0, np.zeros(2)), SPANS, biases="none")
     assert fitted.bias == (0.0, 0.0)
     assert fitted.inverse_temperature == pytest.approx(2.0, rel=0.1)
 
