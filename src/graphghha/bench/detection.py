@@ -118,7 +118,7 @@ class PaperBench:
         return {size: done[size] for size in sizes}
 
     def _score(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
-        score = scorer_of(variant.cast(self._trained(variant, seed)))
+        score = variant.plain or scorer_of(variant.cast(self._trained(variant, seed)))
         first = VALIDATION + seed * self.effort.quiet_years
         quiet = [self.year(first + number, attacked=False) for number in range(self.effort.quiet_years)]
         test = self.year(TEST + seed, attacked=True)

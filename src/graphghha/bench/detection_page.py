@@ -9,7 +9,7 @@ from graphghha.bench.detection_plots import families_figure, heads_figure, sizes
 
 Result = Mapping[str, Any]
 STUDIES = ("detection", "scenarios", "heads", "ablation")
-METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha")
+METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha", "signal_range", "largest_residual")
 
 
 def detection_page(results: Mapping[str, Result], directory: Path) -> Path:
@@ -41,7 +41,9 @@ of their own, with other weather and noise. A sample is alarmed when its worst n
 score that one normal validation sample in a hundred reaches. F1 is of each case against as many normal samples, then
 the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that show nothing as misses,
 `ceiling` is the raw score of a perfect detector of those that do; it judges by the last half hour, so that a detector
-with days of memory may lie above it. The paper's own F1 stands in brackets."""
+with days of memory may lie above it. The paper's own F1 stands in brackets.
+Two methods without a network stand beside: `signal_range` alarms on the reading farthest from its usual values,
+`largest_residual` on the one farthest from what its neighbours imply."""
 
 
 def _config(result: Result) -> str:

@@ -22,8 +22,9 @@ def sizes_figure(result: Result, path: Path) -> None:
         nodes, f1 = [row["nodes"] for row in rows], [row["f1"] for row in rows]
         spread = [row["f1_std"] or 0.0 for row in rows]
         axes.errorbar(nodes, f1, spread, marker="o", markersize=3, capsize=2, color=COLOURS[method], label=method)
-        printed = [row[2] for row in paper.TABLE_II[method]]
-        axes.plot(paper.SIZES, printed, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper")
+        if method in paper.TABLE_II:
+            printed = [row[2] for row in paper.TABLE_II[method]]
+            axes.plot(paper.SIZES, printed, "--", color=COLOURS[method], alpha=0.5, label=f"{method}, paper")
     axes.set_xscale("log", base=2)
     axes.set(xlabel="nodes", ylabel="F1", xticks=paper.SIZES, xticklabels=paper.SIZES)
     finish(figure, axes, path)
@@ -42,6 +43,8 @@ def tradeoff_figure(result: Result, latency: Result, path: Path) -> None:
             if row["method"] == method and (row["dtype"] == "fp32" or method == "quantized_gat")
         }
         rows = [row for row in result["rows"] if row["method"] == method and row["nodes"] in ms]
+        if not rows:
+            continue  # its time was not measured
         axes.plot(
             [ms[row["nodes"]] for row in rows],
             [row["f1"] for row in rows],

@@ -10,7 +10,7 @@ from graphghha.bench.attacker import DEFAULT_ATTACKER, QUICK_ATTACKER, robustnes
 from graphghha.bench.detection import QUICK, PaperBench, detection, unseen_families
 from graphghha.bench.harness import machine_info
 from graphghha.bench.heads import heads_latency
-from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, HEADS, METHODS
+from graphghha.bench.variants import ABLATIONS, BASELINES, GRAPHGHHA, HEADS, METHODS
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.training.baselines import RivalConfig
@@ -24,9 +24,9 @@ QUICK_RIVALS = RivalConfig(
 
 
 def table_ii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
-    """The four methods at every size. In all studies, no sizes mean the usual ones."""
+    """The four methods and two plain ones at every size. In all studies, no sizes mean the usual ones."""
     sizes = _sizes(bench, sizes, TABLE_II_SIZES, QUICK_SIZES)
-    return _result("detection", detection(bench, METHODS, sizes, seeds))
+    return _result("detection", detection(bench, (*METHODS, *BASELINES), sizes, seeds))
 
 
 def deploy_of(

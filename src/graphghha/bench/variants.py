@@ -1,9 +1,13 @@
-"""The networks that detection benchmarks compare: the paper's four methods, head counts and ablations."""
+"""What detection benchmarks compare: the paper's four methods, two without a network, head counts and ablations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.evaluation.paper import Score
 from graphghha.graph import NeighborRule
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
@@ -26,6 +30,7 @@ class Variant:
     trained_as: str | None = None
     dtype: DtypeName = "fp32"
     without_family: str | None = None  # of attacks
+    plain: Score | None = None  # instead of a network
 
     def build(self, plant: Plant) -> ADU:
         return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
@@ -33,6 +38,17 @@ class Variant:
     def cast(self, adu: ADU) -> ADU:
         """In the precision the method is scored in."""
         return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype))
+
+
+def _largest(*features: str) -> Score:
+    """Suspicion of a node: its largest feature of these kinds, in spreads of normal operation."""
+    columns = [at for at, name in enumerate(FEATURE_NAMES) if name.startswith(features)]
+
+    def score(x: NDArray[np.float32]) -> NDArray[np.float32]:
+        normal = 1.0 / (1.0 + np.abs(x[..., columns]).max(axis=-1))  # [b z n]
+        return np.stack([normal, 1.0 - normal], axis=-1)
+
+    return score
 
 
 def _graphghha(name: str, **settings: Any) -> Variant:
@@ -50,6 +66,10 @@ METHODS = (
     Variant("sparsified_gat", {"layer": "sparsified_gat", "neighbors": NeighborRule(max_neighbors=PAPER_CAP)}),
     Variant("quantized_gat", {"layer": "vanilla_gat"}, trained_as="vanilla_gat", dtype="fp16"),
     GRAPHGHHA,
+)
+BASELINES = (
+    Variant("signal_range", plain=_largest("value_")),  # far from the usual readings
+    Variant("largest_residual", plain=_largest("residual_", "abs_residual_")),  # far from what the others imply
 )
 HEADS = tuple(_graphghha(f"{heads} heads", heads=heads) for heads in (2, 4, 8, 16))
 ABLATIONS = (

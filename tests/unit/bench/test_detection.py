@@ -17,7 +17,7 @@ from graphghha.bench.detection import (
     unseen_families,
 )
 from graphghha.bench.detection_page import detection_page
-from graphghha.bench.variants import ABLATIONS, GRAPHGHHA, METHODS, Variant
+from graphghha.bench.variants import ABLATIONS, BASELINES, GRAPHGHHA, METHODS, Variant
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
@@ -25,7 +25,7 @@ from graphghha.plants import load_plant
 from graphghha.training.front import FrontEnd
 from graphghha.training.paper import PaperFit, _Draw
 from graphghha.vocabulary import CLASSES
-from graphghha.windows.features import FEATURE_RANGE
+from graphghha.windows.features import FEATURE_NAMES, FEATURE_RANGE
 
 TINY = DetectionEffort(days=1, stride_min=240, steps=3, normal_years=1, extra_years=0, most_samples=1, batch_zones=4)
 
@@ -134,7 +134,9 @@ def test_the_attacker_changes_only_what_he_holds_and_never_makes_it_worse_for_hi
 
 def test_the_studies_name_themselves_and_their_machine(bench, found):
     result = studies.table_ii(bench, [32, 64], [0, 1])
-    assert result["bench"] == "detection" and result["rows"] == found["rows"] and result["machine"]["packages"]
+    assert result["bench"] == "detection" and result["machine"]["packages"]
+    assert result["rows"][: len(found["rows"])] == found["rows"]
+    assert {row["method"] for row in result["rows"]} == {variant.name for variant in (*METHODS, *BASELINES)}
 
 
 def test_a_quick_look_keeps_to_the_sizes_that_were_asked_for(tmp_path):
@@ -143,3 +145,11 @@ def test_a_quick_look_keeps_to_the_sizes_that_were_asked_for(tmp_path):
     assert studies._sizes(quick, [64], *usual) == [64] and studies._sizes(quick, None, *usual) == [32, 128]
     with pytest.raises(ConfigError, match="33 nodes are no multiple of the template's 32"):
         studies.table_ii(quick, [32, 33], [0])
+
+
+@pytest.mark.parametrize("variant", BASELINES, ids=lambda variant: variant.name)
+def test_a_plain_method_suspects_the_node_whose_features_lie_farthest_out(variant):
+    features = np.zeros((2, 3, 32, len(FEATURE_NAMES)), np.float32)
+    features[1, 2, 7] = -3.0
+    attack = 1.0 - variant.plain(features)[..., 0]
+    assert np.argwhere(attack > 0.5).tolist() == [[1, 2, 7]] and attack[1, 2, 7] == pytest.approx(0.75)
