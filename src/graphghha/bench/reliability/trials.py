@@ -48,8 +48,13 @@ def run(rig: Rig, effort: Effort, *, only: Sequence[str] = (), say: Say = lambda
             except GraphGHHAError as exc:
                 figures = [Figure(name, "the trial itself", "to its end", f"broke off: {exc}", False)]
             rows += [{"trial": name, **figure.to_dict()} for figure in figures]
-    config = {name: getattr(effort, name) for name in effort.__dataclass_fields__}
+    config = {name: _plain(getattr(effort, name)) for name in effort.__dataclass_fields__}
     return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON gives it back, so that two runs can be compared."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
