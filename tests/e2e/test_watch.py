@@ -155,6 +155,13 @@ def test_check_fails_where_nothing_maps(tmp_path):
     assert result.exit_code == 3 and "nothing that was heard maps to a point" in result.stderr
 
 
+def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start, tmp_path):
+    (tmp_path / "bad.csv").write_text("time,RM_TEMP\nnot-a-time,x\n")
+    process = start("--source", f"csv:{tmp_path / 'bad.csv'}", "--zones", "1", "--json", out=tmp_path / "printed")
+    assert process.wait(300) == 0
+    assert "source.silent" in [line["kind"] for line in lines(tmp_path / "printed")]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -169,6 +169,8 @@ class Monitor:
             return True
         if batch is None:
             if feed.source.status.is_finished:
+                if feed.is_awaited:
+                    self._tell_silence(name, feed)
                 self.finish(name)
                 return False
             batch = feed.tick(name, now)
@@ -181,10 +183,14 @@ class Monitor:
     def _await(self, name: str, feed: Feed, now: float) -> None:
         """A site that was never heard has no plant time yet, and still must not be silent without a word."""
         if feed.is_awaited and now - feed.began >= self.sites[name].config.lost_after_ms / 1000:
-            feed.is_awaited = False
-            body = {"priority": "high", "reason": feed.source.status.detail}
-            self.note(name, Fact(self._time_ms(name), "source.silent", body))
-            self.commit()
+            self._tell_silence(name, feed)
+
+    def _tell_silence(self, name: str, feed: Feed) -> None:
+        feed.is_awaited = False
+        reason = feed.source.status.detail
+        log.warning("%s: not one usable reading: %s", name, reason)
+        self.note(name, Fact(self._time_ms(name), "source.silent", {"priority": "high", "reason": reason}))
+        self.commit()
 
     def _source_failed(self, name: str, feed: Feed, exc: Exception) -> None:
         log.warning("%s: source failed, next try in %g s: %s", name, feed.back_off_s, exc)

@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphghha.alarms import Command, Desk, Verb, iso, refold
@@ -70,6 +70,7 @@ class Shift:
 
 @settings(max_examples=100)
 @given(st.lists(steps, max_size=40), st.booleans())
+@example([("raise", NODES[0]), (Verb.ACK, NODES[0]), ("clear", NODES[0]), (Verb.RESET, NODES[0])], True)
 def test_folded_from_its_events_it_is_the_same_desk(day, latching):
     shift = Shift(latching)
     for step, what in day:
