@@ -16,6 +16,7 @@ from graphghha.evaluation.scenario import Run, Schedule
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from graphghha.training.baselines import RivalConfig, Rivals
+from graphghha.training.recipe import Recipe
 
 ROW = {
     *("nodes", "method", "protocol", "p", "r", "f1", "f1_raw", "f1_ceiling", "f1_std", "seeds", "macro_f1", "auc_pr"),
@@ -24,14 +25,17 @@ ROW = {
 }
 SMALL = RivalConfig(
     names=("always", "never", "signal_range", "pca_residual", "node_mlp", "rules"),
-    zones=2,
-    attacked_runs=1,
-    attacked_days=4,
-    normal_runs=1,
-    normal_days=4,
+    recipe=Recipe(
+        zones=2,
+        attacked_runs=1,
+        attacked_days=4,
+        normal_runs=1,
+        normal_days=4,
+        schedule=Schedule(mean_gap_days=0.1, rest_min=30, lasting_share=0.0, longest_min=300),
+        workers=1,
+    ),
     validation_runs=1,
     validation_days=4,
-    schedule=Schedule(mean_gap_days=0.1, rest_min=30, lasting_share=0.0, longest_min=300),
 )
 
 
@@ -94,8 +98,8 @@ def test_rivals_are_judged_on_the_same_minutes_and_a_second_report_learns_nothin
 
 def test_a_run_that_rivals_learnt_from_is_refused(model, tmp_path):
     rivals = Rivals(load_model(model), SMALL, tmp_path)
-    # the first building that rivals are attacked in: purpose 4 of the recipe's seeds, on other days
-    run = Run(seed=40_000, start=datetime(2018, 6, 11), days=4, zones=3)
+    learnt = rivals.recipe.attacked(load_model(model).provenance["cases_seen"])[0]
+    run = Run(seed=learnt.seed, start=datetime(2018, 6, 11), days=4, zones=3)  # the same building on other days
     with pytest.raises(LeakError, match="windows of baselines and test overlap"):
         rivals.refuse_leaks([run])
 
@@ -103,3 +107,10 @@ def test_a_run_that_rivals_learnt_from_is_refused(model, tmp_path):
 def test_unlabelled_data_and_the_wrong_way_round_are_one_line(model, tmp_path):
     result = CliRunner().invoke(main, ["evaluate", str(model), str(tmp_path)])
     assert result.exit_code == 7 and "no telemetry" in result.stderr
+
+
+def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_path):
+    learnt = load_model(model).provenance
+    rivals = Rivals(load_model(model), RivalConfig(), tmp_path)
+    sources = {run.source for run in (*rivals.recipe.normal(), *rivals.recipe.attacked(learnt["cases_seen"]))}
+    assert sources < set(learnt["runs_seen"]) and len(sources) > 40

@@ -116,10 +116,11 @@ def _apart(card: Mapping[str, Any]) -> str:
 
 def _rivals(found: Found) -> Iterable[str]:
     price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
+    whose = " of their own" if about["config"]["recipe"] else ", the very ones the model learnt from"
     yield from ("## At equal false alarms", "")
     yield (
-        f"Baselines learnt from {_buildings(about['config'])} of their own, through the model's windows; the model "
-        f"learnt from {_buildings(about['model'])}. Above, every method stands at the threshold that "
+        f"Baselines learnt from {_buildings(about['learnt_from'])}{whose}, through the model's windows. "
+        "Above, every method stands at the threshold that "
         f"keeps {about['budget_per_day']:g} false alarms a day on validation buildings: normal ones for a baseline, "
         "normal and attacked ones for the model. Below, the model stands there too, and a baseline at the best "
         f"threshold that costs at most {price:.2f} a day on the test data itself, which flatters the baselines."

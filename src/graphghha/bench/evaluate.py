@@ -60,10 +60,9 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
         )
         found["rows"].append(row)
         found["curves"]["budget"][name] = curve
-    recipe = trial.model.provenance.get("recipe", {})
     found["baselines"] = {
         "config": asdict(rivals.config),
-        "model": {name: recipe.get(name) for name in ("attacked_runs", "normal_runs")},
+        "learnt_from": {name: getattr(rivals.recipe, name) for name in ("attacked_runs", "normal_runs")},
         "budget_per_day": rivals.budget_per_day,
         "keeps_budget": {name: kept for name, (_, kept) in rules.items()},
         "raise_at": {name: rule.raise_at for name, (rule, _) in rules.items()},

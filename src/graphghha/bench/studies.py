@@ -14,17 +14,20 @@ from graphghha.bench.variants import ABLATIONS, BASELINES, GRAPHGHHA, HEADS, MET
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.training.baselines import RivalConfig
+from graphghha.training.recipe import Recipe
 
 TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 QUICK_SIZES = (32, 128)
 QUICK_SIZE = (128,)
 QUICK_RIVALS = RivalConfig(
-    attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6, validation_runs=1, validation_days=4
+    recipe=Recipe(attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6),
+    validation_runs=1,
+    validation_days=4,
 )
 
 
 def table_ii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
-    """The four methods and two plain ones at every size. In all studies, no sizes mean the usual ones."""
+    """The four methods and the plain ones at every size. In all studies, no sizes mean the usual ones."""
     sizes = _sizes(bench, sizes, TABLE_II_SIZES, QUICK_SIZES)
     return _result("detection", detection(bench, (*METHODS, *BASELINES), sizes, seeds))
 

@@ -1,13 +1,10 @@
-"""What detection benchmarks compare: the paper's four methods, two without a network, head counts and ablations."""
+"""What detection benchmarks compare: the paper's four methods, four without a network, head counts and ablations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphghha.evaluation.paper import Score
+from graphghha.bench.plain_methods import FitPlain, chance, largest, pca_residual
 from graphghha.graph import NeighborRule
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
@@ -30,25 +27,14 @@ class Variant:
     trained_as: str | None = None
     dtype: DtypeName = "fp32"
     without_family: str | None = None  # of attacks
-    plain: Score | None = None  # instead of a network
+    plain: FitPlain | None = None  # instead of a network
 
     def build(self, plant: Plant) -> ADU:
         return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
 
     def cast(self, adu: ADU) -> ADU:
-        """In the precision the method is scored in."""
-        return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype))
-
-
-def _largest(*features: str) -> Score:
-    """Suspicion of a node: its largest feature of these kinds, in spreads of normal operation."""
-    columns = [at for at, name in enumerate(FEATURE_NAMES) if name.startswith(features)]
-
-    def score(x: NDArray[np.float32]) -> NDArray[np.float32]:
-        normal = 1.0 / (1.0 + np.abs(x[..., columns]).max(axis=-1))  # [b z n]
-        return np.stack([normal, 1.0 - normal], axis=-1)
-
-    return score
+        """With weights that fit the method's precision; sums are kept in fp32, as hardware for fp16 keeps them."""
+        return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype)).float()
 
 
 def _graphghha(name: str, **settings: Any) -> Variant:
@@ -68,17 +54,25 @@ METHODS = (
     GRAPHGHHA,
 )
 BASELINES = (
-    Variant("signal_range", plain=_largest("value_")),  # far from the usual readings
-    Variant("largest_residual", plain=_largest("residual_", "abs_residual_")),  # far from what the others imply
+    Variant("random", plain=chance),
+    Variant("signal_range", plain=largest("value_")),  # far from the usual readings
+    Variant("pca_residual", plain=pca_residual),  # far from how readings usually go together
+    Variant("largest_residual", plain=largest("residual_", "abs_residual_")),  # far from what the others imply
 )
-HEADS = tuple(_graphghha(f"{heads} heads", heads=heads) for heads in (2, 4, 8, 16))
+HEADS = (
+    _graphghha("2 heads", heads=2),
+    _graphghha("4 heads", heads=4),
+    replace(_graphghha("8 heads", heads=8), trained_as="graphghha"),  # the usual number
+    _graphghha("16 heads", heads=16),
+)
 ABLATIONS = (
     GRAPHGHHA,
     _graphghha("no gate", options={"gate": "open"}),
     _graphghha("global only", options={"gate": "global"}),
     _graphghha("local only", options={"gate": "local"}),
     _graphghha("cap 4", neighbors=NeighborRule(max_neighbors=4)),
-    _graphghha("cap 16", neighbors=NeighborRule(max_neighbors=16)),
+    # no node of the fan-coil template has more than fifteen neighbours and itself: both are one network
+    replace(_graphghha("cap 16", neighbors=NeighborRule(max_neighbors=16)), trained_as="no cap"),
     _graphghha("no cap", neighbors=NeighborRule()),
     _graphghha("raw global sum", options={"global_norm": "raw"}),
 )

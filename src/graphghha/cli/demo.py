@@ -42,10 +42,12 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
         card = running.scorecard()
     if as_json:
         click.echo(json.dumps({"scorecard": card}))
-    elif not card["detected"]:
-        click.echo(f"\n{card['detected']} of {card['attacks']} attacks found, {card['false_alarms']} false alarms")
+        return
+    false_alarms = f"{card['false_alarms']} false alarm{'' if card['false_alarms'] == 1 else 's'}"
+    if not card["detected"]:
+        click.echo(f"\n{card['detected']} of {card['attacks']} attacks found, {false_alarms}")
     else:
         click.echo(
             f"\n{card['detected']} of {card['attacks']} attacks found, right node first in {card['hit_at_1']:.0%}, "
-            f"median {card['median_ttd_min']:.0f} min, {card['false_alarms']} false alarms"
+            f"median {card['median_ttd_min']:.0f} min, {false_alarms}"
         )

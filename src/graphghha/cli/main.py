@@ -1,5 +1,7 @@
 """The `graphghha` command. Heavy imports wait inside the commands, so that --help answers at once."""
 
+import os
+
 import click
 
 from graphghha import __version__
@@ -36,6 +38,9 @@ class Cli(click.Group):
 @click.version_option(__version__, prog_name="graphghha")
 def main() -> None:
     """Detect attacks on cyber-physical systems: which node, which class, how sure, since when."""
+    # No command has imported numpy yet. Its matrix products here are small, and on a busy machine a thread per core
+    # for each of them takes twenty times longer than one thread.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 testbed.add_command(import_lbnl)

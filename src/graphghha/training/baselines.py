@@ -1,7 +1,7 @@
-"""Rivals of a model: baselines fitted on a small recipe of their own, thresholds from the model's own alert budget.
+"""Rivals of a model: baselines fitted on the windows the model learnt from, thresholds from its alert budget.
 
-They see the same windows as the model (its scaler, its expectation), training cases only, and other seeds than the
-test. What takes long is kept in a work directory: training windows, thresholds and scores of runs.
+The buildings are the model's own, simulated again from its recipe, through its scaler and its expectation. What takes
+long is kept in a work directory: training windows, thresholds and scores of runs.
 """
 
 import hashlib
@@ -9,14 +9,12 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
 
 from graphghha._version import __version__
 from graphghha.alarms import AlarmRule, GroupRule
@@ -25,16 +23,19 @@ from graphghha.evaluation.baselines.base import MEAN_MIN
 from graphghha.evaluation.baselines.panel import BaselinePanel
 from graphghha.evaluation.frontier import rule_within
 from graphghha.evaluation.recording import Footage, Recording, record_panel, simulated
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run
+from graphghha.evaluation.scenario import Run
 from graphghha.models import Model
-from graphghha.plants import Plant, load_plant, load_testbed
-from graphghha.training.recipe import FIRST_DAY, ROWS_PER_DAY, Recipe
-from graphghha.training.windows import CLEAR, flat_values, labelled_windows
+from graphghha.plants import Plant, load_plant
+from graphghha.training.front import FrontEnd
+from graphghha.training.recipe import ROWS_PER_DAY, Recipe, collect
+from graphghha.training.windows import CLEAR, LabelledWindows, flat_values
+from graphghha.training.workers import worker_processes
 from graphghha.windows.features import HISTORY_ROWS, Featurizer
 from graphghha.windows.leaks import check_parts
 from graphghha.windows.provenance import Span
 
-ATTACKED, NORMAL, VALIDATION = 4, 5, 6  # purposes of seeds, beside those of a recipe
+VALIDATION = 6  # purpose of seeds, beside those of a recipe: no rival tunes on what the model was calibrated on
+READINGS_EVERY_MIN = 61  # coprime to the hour: no minute of it is favoured
 WARM_DAYS = -(-HISTORY_ROWS // ROWS_PER_DAY)
 
 Say = Callable[[str], None]
@@ -42,19 +43,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RivalConfig:
-    """How much the baselines learn from. Days include the warm-up, which is neither learnt from nor judged."""
+    """What the baselines learn from. Days include the warm-up, which is neither learnt from nor judged."""
 
     names: tuple[str, ...] = BASELINES
-    zones: int = 12
-    attacked_runs: int = 4
-    attacked_days: int = 38
-    normal_runs: int = 2
-    normal_days: int = 38
-    stride_min: int = 60
-    extra_at_onset: int = 4
+    recipe: Recipe | None = None  # None: the model's own
     validation_runs: int = 4
     validation_days: int = 9
-    schedule: Schedule = Schedule()
 
 
 class Rivals:
@@ -74,7 +68,7 @@ class Rivals:
         # an alert budget needs days enough to tell it from none
         least = math.ceil(1 / self.budget_per_day / (config.validation_days - WARM_DAYS))
         self.config = replace(config, validation_runs=max(config.validation_runs, least))
-        self._seeds = Recipe(seed=int(model.provenance.get("recipe", {}).get("seed", 0)))
+        self.recipe = config.recipe or Recipe.of(model.provenance)
         self.work = work / self._key()
         self.work.mkdir(parents=True, exist_ok=True)
 
@@ -100,12 +94,7 @@ class Rivals:
 
     def refuse_leaks(self, runs: Sequence[Run]) -> None:
         """Fail when a run that is to be judged is of a building that the baselines learn from."""
-        config = self.config
-        learnt = [
-            *self._runs(NORMAL, config.normal_runs, config.normal_days),
-            *self._runs(ATTACKED, config.attacked_runs, config.attacked_days),
-            *self._runs(VALIDATION, config.validation_runs, config.validation_days),
-        ]
+        learnt = [*self.recipe.normal(), *self._attacked(), *self._validation()]
         parts = {"baselines": learnt, "test": runs}
         check_parts(
             {part: [Span(run.building, 0, run.days * ROWS_PER_DAY) for run in of] for part, of in parts.items()}
@@ -137,7 +126,7 @@ class Rivals:
     def _thresholds(self) -> dict[str, tuple[AlarmRule, bool]]:
         baselines = self.baselines
         self._say("baselines: alert budget on normal validation buildings")
-        runs = self._runs(VALIDATION, self.config.validation_runs, self.config.validation_days)
+        runs = self._validation()
         recorded: dict[str, list[Recording]] = {name: [] for name in baselines}
         for run in runs:
             found = record_panel(self.plant, simulated(self.plant, run), self._panel(run.zones), on_day=self._on_day)
@@ -150,61 +139,32 @@ class Rivals:
         }
 
     def _training_data(self) -> TrainingData:
-        file = self.work / "training.safetensors"
-        if not file.exists():
-            self._say("baselines: normal and attacked buildings to learn from")
-            found = self._collected()
-            _write(file, lambda partial: save_file(found, partial))
-        stored = load_file(file)
-        return TrainingData(**{**stored, "counts": stored["counts"].astype(np.bool_)}, seed=self._seeds.seed)
+        normal, attacked = self.recipe.normal(), self._attacked()
+        self._say(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings to learn from")
+        front = FrontEnd(self.model.scaler, self.model.expectation, self.model.norm)
+        with worker_processes(self.recipe.workers) as pool:
+            parts = list(pool.map(partial(collect, self.recipe, front, self.work), (*normal, *attacked)))
+        windows = LabelledWindows.joined(parts)
+        readings, means = _normal_readings(self.plant, normal, self._on_day)
+        return TrainingData(
+            readings=readings,
+            means=means,
+            features=_by_zone(windows.features),
+            labels=_by_zone(windows.labels),
+            counts=_by_zone(windows.worth == CLEAR),
+            seed=self.recipe.seed,
+        )
 
-    def _collected(self) -> dict[str, NDArray[Any]]:
-        config, model = self.config, self.model
-        normal = self._runs(NORMAL, config.normal_runs, config.normal_days)
-        cases = model.provenance["cases_seen"]
-        attacked = [
-            attacked_run(run, cases, config.schedule)
-            for run in self._runs(ATTACKED, config.attacked_runs, config.attacked_days)
-        ]
-        parts = []
-        for run in (*normal, *attacked):
-            windows = labelled_windows(
-                self.plant,
-                run,
-                model.scaler,
-                model.expectation,
-                model.norm,
-                stride_min=config.stride_min,
-                extra_at_onset=config.extra_at_onset,
-                on_day=self._on_day,
-            )
-            parts.append((windows.features, windows.labels, (windows.worth == CLEAR).astype(np.uint8)))
-        features, labels, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-        readings, means = _normal_readings(self.plant, normal, config.stride_min, self._on_day)
-        return {
-            "readings": readings,
-            "means": means,
-            "features": features.reshape(-1, *features.shape[2:]),
-            "labels": labels.reshape(-1, labels.shape[-1]),
-            "counts": counts.reshape(-1, counts.shape[-1]),
-        }
+    def _attacked(self) -> list[Run]:
+        return self.recipe.attacked(self.model.provenance["cases_seen"])
 
-    def _runs(self, purpose: int, count: int, days: int) -> list[Run]:
-        """Spread over the year."""
-        return [
-            Run(
-                seed=self._seeds.run_seed(purpose, number),
-                start=FIRST_DAY + timedelta(days=10 + number * 365 // count),
-                days=days,
-                zones=self.config.zones,
-            )
-            for number in range(count)
-        ]
+    def _validation(self) -> list[Run]:
+        return self.recipe.runs(VALIDATION, self.config.validation_runs, self.config.validation_days)
 
     def _key(self) -> str:
         """Of everything that decides what a baseline learns and sees."""
         model = self.model
-        digest = hashlib.sha256(repr((__version__, asdict(self.config), self._seeds.seed)).encode())
+        digest = hashlib.sha256(repr((__version__, asdict(self.config), asdict(self.recipe))).encode())
         parts = (model.scaler.to_dict(), model.norm.to_dict(), dict(model.thresholds), dict(model.provenance))
         digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
         for _, array in sorted(model.expectation.weights.items()):
@@ -216,16 +176,21 @@ def _spans(runs: Sequence[Run]) -> list[Span]:
     return [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
 
 
+def _by_zone(array: NDArray[Any]) -> NDArray[Any]:
+    """[w Z ..] to [w*Z ..]."""
+    return array.reshape(-1, *array.shape[2:])
+
+
 def _normal_readings(
-    plant: Plant, runs: list[Run], stride_min: int, on_day: Callable[[], None]
+    plant: Plant, runs: list[Run], on_day: Callable[[], None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """[m S] readings and their short means, zones pooled; a stride coprime to the hour favours no minute of it."""
+    """[m S] readings and their short means, zones pooled."""
     signals = sum(signal is not None for signal in plant.template.signals)
     readings, means = [], []
     for run in runs:
-        for day in load_testbed(plant.name).run(zones=run.zones, days=run.days, start=run.start, seed=run.seed):
+        for day in run.simulate(plant):
             values = flat_values(day)
-            for end in range(MEAN_MIN, len(values), stride_min + 1):
+            for end in range(MEAN_MIN, len(values), READINGS_EVERY_MIN):
                 readings.append(values[end].reshape(-1, signals))
                 means.append(values[end + 1 - MEAN_MIN : end + 1].mean(axis=0).reshape(-1, signals))
             on_day()

@@ -2,10 +2,8 @@
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from graphghha.models.calibration import Calibration, fit_calibration
 from graphghha.plants import load_plant
 from graphghha.training.lookalikes import Teacher
 from graphghha.training.recipe import ROWS_PER_DAY, VALIDATION, Recipe, Trained
+from graphghha.training.workers import worker_processes
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.features import FEATURE_NAMES
 from graphghha.windows.provenance import Fingerprint, Span
@@ -59,7 +58,7 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
     ]
     normal = recipe.runs(VALIDATION, config.normal_runs, config.normal_days, first=100)
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
-    with ProcessPoolExecutor(recipe.workers, mp_context=get_context("spawn")) as pool:
+    with worker_processes(recipe.workers) as pool:
         recordings = list(pool.map(partial(_record, model, dict(config.engine)), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)])
     recordings = [_calibrated(recording, calibration) for recording in recordings]

@@ -55,5 +55,5 @@ def train_model(
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
     trained = train(recipe, work, say=say, on_step=on_step)
-    engine = (("threads", threads), ("dtype", dtype))  # calibrated in the arithmetic it is made for
+    engine = (("dtype", dtype),)  # calibrated in the arithmetic it is made for
     save_model(finish(trained, recipe, FinishConfig(budget_per_day=budget_per_day, engine=engine), say=say), out)

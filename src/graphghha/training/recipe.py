@@ -1,11 +1,9 @@
 """The whole way from a testbed to a trained detector, in stages that are kept: a killed run goes on where it was."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from graphghha.training.fit import FitConfig, Progress, fit
 from graphghha.training.front import FrontEnd, fit_front_end
 from graphghha.training.stages import same_as_before
 from graphghha.training.windows import FIELDS, LabelledWindows, labelled_windows
+from graphghha.training.workers import worker_processes
 from graphghha.windows.features import FEATURE_NAMES
 
 FIRST_DAY = datetime(2018, 1, 1)
@@ -38,7 +37,7 @@ class Recipe:
     plant: str = "fcu"
     seed: int = 0
     zones: int = 12
-    normal_runs: int = 10  # many short runs instead of few long ones: every building has other zones
+    normal_runs: int = 24  # many short runs instead of few long ones: every building has other zones and weather
     normal_days: int = 33
     attacked_runs: int = 36
     attacked_days: int = 33
@@ -56,6 +55,13 @@ class Recipe:
 
     def run_seed(self, purpose: int, number: int) -> int:
         return 1_000_000 * self.seed + 10_000 * purpose + number
+
+    @classmethod
+    def of(cls, provenance: Mapping[str, Any]) -> "Recipe":
+        """What a model was taught: its buildings and windows, not how the network was fitted."""
+        stored = provenance.get("recipe", {})
+        plain = {name: stored[name] for name in cls.__slots__ if name in stored and name not in (*NOT_DATA, "schedule")}
+        return cls(**plain, schedule=Schedule(**stored["schedule"])) if stored else cls()
 
     def normal(self) -> list[Run]:
         return self.runs(NORMAL, self.normal_runs, self.normal_days)
@@ -106,12 +112,12 @@ def train(
     spare = recipe.runs(VALIDATION, recipe.validation_runs, recipe.validation_days, first=500)
     validation = [attacked_run(run, cases.seen, recipe.schedule) for run in spare]
 
-    with ProcessPoolExecutor(recipe.workers, mp_context=get_context("spawn")) as pool:
+    with worker_processes(recipe.workers) as pool:
         front = fit_front_end(
             plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, say=say
         )
         say(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
-        windows = list(pool.map(partial(_collect, recipe, front, work), (*normal, *attacked, *validation)))
+        windows = list(pool.map(partial(collect, recipe, front, work), (*normal, *attacked, *validation)))
     data = LabelledWindows.joined(windows[: -len(validation)])
     unseen = LabelledWindows.joined(windows[-len(validation) :])
     del windows
@@ -128,7 +134,7 @@ def train(
     return Trained(plant, adu, front, provenance)
 
 
-def _collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWindows:
+def collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWindows:
     """The windows of one run, from disk if they are there."""
     file = work / f"windows-{run.seed}.safetensors"
     if not file.exists():

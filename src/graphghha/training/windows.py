@@ -3,7 +3,7 @@
 w windows, Z zones, n nodes and S signals of the template, f features.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,22 +75,22 @@ def labelled_windows(
     stride_min: int,
     extra_at_onset: int = 0,
     keep_zones: int | None = None,
-    on_day: Callable[[], None] = lambda: None,
+    as_taught: bool = True,
 ) -> LabelledWindows:
     """Windows every `stride_min` minutes, and some more within ninety minutes of each onset.
 
     Of each window `keep_zones` zones are kept, half of the places for attacked ones first: most zones are normal
-    most of the time, and little is learned from one more of them.
+    most of the time, and little is learned from one more of them. Labels are those `as_taught`, look-alikes under one
+    name, or those of the attack itself.
     """
     graph = plant.template.replicate(run.zones)
     featurizer = Featurizer(graph, plant.template, scaler, expectation, norm)
     rng = np.random.default_rng([run.seed, 3])
-    teacher = Teacher(plant, run)
     shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
     parts: list[LabelledWindows] = []
     shape = (run.zones, plant.template.num_nodes)
     days = run.simulate(plant)
-    for number, day in enumerate(map(teacher, days)):
+    for number, day in enumerate(map(Teacher(plant, run), days) if as_taught else days):
         wanted = np.zeros(len(day.times), np.bool_)
         wanted[int(rng.integers(stride_min)) :: stride_min] = True
         for minute in _onsets(day):
@@ -103,7 +103,6 @@ def labelled_windows(
         features = windows.features.reshape(-1, *shape, windows.features.shape[-1]).astype(np.float16)
         found = LabelledWindows(features, day.attack_class[wanted], worth[wanted])
         parts.append(_some_zones(found, keep_zones, rng) if keep_zones else found)
-        on_day()
     return LabelledWindows.joined(parts)
 
 

@@ -15,7 +15,7 @@ from graphghha.plants import Plant
 from graphghha.vocabulary import CLASSES
 
 NOWHERE = 0  # label of a zone without an attack; node i is i + 1
-MOST_ROWS = 30_000
+MOST_ROWS = 100_000  # half of them attacked
 # without regularization the leaf of a rare place is as large as its odds are small, and everything is certain
 TREES = {
     "max_iter": 50,
@@ -54,8 +54,9 @@ def fit_boosting(plant: Plant, data: TrainingData) -> Boosting:
     attacked = (data.labels > 0) & data.counts
     normal = np.flatnonzero((data.labels == 0).all(axis=1) & data.counts.all(axis=1))
     windows, nodes = np.nonzero(attacked)
-    spare = max(0, MOST_ROWS - len(windows))
-    normal = rng.permutation(normal)[:spare]
+    chosen = rng.permutation(len(windows))[: MOST_ROWS // 2]
+    windows, nodes = windows[chosen], nodes[chosen]
+    normal = rng.permutation(normal)[: MOST_ROWS - len(windows)]
     rows = np.concatenate([windows, normal])
     places = np.concatenate([nodes + 1, np.full(len(normal), NOWHERE)])
     inputs = _flat(data.features[rows], np.ones(data.features[rows].shape[:-1], np.bool_))
