@@ -113,3 +113,11 @@ def test_a_model_is_a_directory_or_the_name_of_a_shipped_one(run, tmp_path):
     assert refused.exit_code == 2 and "no plant of this name comes with a model" in refused.stderr
     taken = run("score", "fcu", __file__, "--out", tmp_path / "scores.parquet")
     assert taken.exit_code != 0 and "test_cli.py" in taken.stderr
+    csv = run("score", "fcu", __file__, "--out", tmp_path / "scores.csv")
+    assert csv.exit_code == 2 and "written as Parquet" in csv.stderr
+
+
+def test_a_training_that_cannot_be_leaves_nothing_behind(run, tmp_path):
+    assert run("train", "--seed", "-1", "--out", tmp_path / "m").exit_code == 2
+    assert run("train", "--layer", "nolayer", "--out", tmp_path / "m").exit_code not in (0, 1)
+    assert list(tmp_path.iterdir()) == []

@@ -2,9 +2,14 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +23,7 @@ from graphghha.models.shipped import shipped_model
 from graphghha.training.baselines import RivalConfig, Rivals
 from graphghha.training.recipe import Recipe
 
+ROOT = Path(__file__).parents[2]
 ROW = {
     *("nodes", "method", "protocol", "p", "r", "f1", "f1_raw", "f1_ceiling", "f1_std", "seeds", "macro_f1", "auc_pr"),
     *("event_recall", "median_ttd_min", "p90_ttd_min", "false_alarms_per_day", "hit_at_1", "hit_at_1_strict"),
@@ -114,3 +120,33 @@ def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_p
     rivals = Rivals(load_model(model), RivalConfig(), tmp_path)
     sources = {run.source for run in (*rivals.recipe.normal(), *rivals.recipe.attacked(learnt["cases_seen"]))}
     assert sources < set(learnt["runs_seen"]) and len(sources) > 40
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "reason"),
+    [
+        ("time", lambda old: pc.add(old, pa.scalar(365 * 86_400_000, pa.duration("ms"))), "has no such minute"),
+        ("active", lambda old: pa.array([None, *old.to_pylist()[1:]]), "column 'active' has nulls"),
+        ("class", lambda old: pa.array(["normal"] * len(old)), "active attack with class 'normal'"),
+    ],
+)
+def test_labels_that_do_not_belong_are_refused_instead_of_lost(model, data, tmp_path, column, change, reason):
+    shutil.copy(data, tmp_path / "july.parquet")
+    labels = pq.read_table(data.with_suffix(".labels.parquet"))
+    altered = labels.set_column(labels.schema.names.index(column), column, change(labels[column].combine_chunks()))
+    pq.write_table(altered, tmp_path / "july.labels.parquet")
+    result = CliRunner().invoke(main, ["evaluate", str(model), str(tmp_path / "july.parquet")])
+    assert result.exit_code != 0 and reason in result.stderr and "Traceback" not in result.stderr
+
+
+def test_options_of_the_deploy_protocol_are_not_ignored_beside_data(model, data):
+    result = CliRunner().invoke(main, ["evaluate", str(model), str(data), "--runs", "3"])
+    assert result.exit_code == 2 and "--runs is for the deploy protocol" in result.stderr
+
+
+def test_the_shipped_card_and_report_are_of_the_shipped_model():
+    directory = shipped_model("fcu")
+    report = json.loads((ROOT / "docs/results/deploy/report.json").read_text())
+    assert report["model"] == load_model(directory).fingerprint
+    card = load_model(directory).card
+    assert f"| attacks found, of those that show at all | {report['card']['event_recall']:.3f} |" in card

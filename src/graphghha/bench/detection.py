@@ -29,7 +29,7 @@ from graphghha.training.fit import Progress
 from graphghha.training.front import FrontEnd
 from graphghha.training.lookalikes import taught_as
 from graphghha.training.paper import PaperFit, fit_paper, kept_year, paper_front_end, scorer_of
-from graphghha.training.stages import same_as_before
+from graphghha.training.stages import same_as_before, whole
 from graphghha.training.workers import worker_processes
 
 NODES = 32  # of one zone
@@ -81,7 +81,9 @@ class PaperBench:
         self.plant: Plant = load_plant(plant)
         self.cases = tuple(cases or tuple(self.plant.cases)[:PUBLIC_CASES])
         work.mkdir(parents=True, exist_ok=True)
-        same_as_before(work / "effort.json", asdict(effort) | {"cases": self.cases, "version": __version__})
+        years = {"training": TRAINING, "extra": EXTRA, "validation": VALIDATION, "test": TEST}
+        kept = {"cases": self.cases, "years": years, "threshold": "worst quiet year", "version": __version__}
+        same_as_before(work / "effort.json", asdict(effort) | kept)
         self._front = front  # fitted on normal years of the unit where none is given
         self._training: list[Year] | None = None
 
@@ -114,7 +116,8 @@ class PaperBench:
             done = {int(size): row for size, row in json.loads(stored.read_text(encoding="utf-8")).items()}
         if missing := [size for size in sizes if size not in done]:
             done |= self._score(variant, seed, missing)
-            stored.write_text(json.dumps(done), encoding="utf-8")
+            with whole(stored) as fresh:
+                fresh.write_text(json.dumps(done), encoding="utf-8")
         return {size: done[size] for size in sizes}
 
     def _score(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -158,7 +161,8 @@ class PaperBench:
             left_out=left_out,
             on_step=lambda progress: self.on_step(name, progress),
         )
-        torch.save(adu.state_dict(), file)
+        with whole(file) as fresh:
+            torch.save(adu.state_dict(), fresh)
         return adu
 
 
@@ -219,7 +223,22 @@ def detection(
             words = {"nodes": size, "method": variant.name, "protocol": "paper"}
             rows.append({**words, **pooled(of_size), **UNDEFINED})
             families.append({"nodes": size, "method": variant.name, "families": by_family(bench.plant, of_size)})
-    return {"config": asdict(bench.effort) | {"seeds": list(seeds)}, "rows": rows, "families": families}
+    return {
+        "config": asdict(bench.effort) | {"seeds": list(seeds)},
+        "networks": [_network(variant, bench.plant) for variant in variants if not variant.plain],
+        "rows": rows,
+        "families": families,
+    }
+
+
+def _network(variant: Variant, plant: Plant) -> dict[str, Any]:
+    """Its size, for a fair look at the others'."""
+    adu = variant.build(plant)
+    return {
+        "method": variant.name,
+        "parameters": sum(weight.numel() for weight in adu.parameters()),
+        "max_neighbors": adu.config.neighbors.max_neighbors,
+    }
 
 
 def _file_name(text: str) -> str:

@@ -31,7 +31,7 @@ def evaluate(
     seen = watch_trial(trial, trial.footage, on_day=on_day, **engine)
     unseen = watch_trial(trial, trial.unseen, on_day=on_day, **engine)
     say("model: report card")
-    found = judge_trial(trial, seen, unseen)
+    found = {"model": trial.model.fingerprint, **judge_trial(trial, seen, unseen)}
     if baselines:
         with TemporaryDirectory(prefix="graphghha-") as scratch:
             rivals = Rivals(trial.model, baselines, work or Path(scratch), say=say, on_day=on_day)

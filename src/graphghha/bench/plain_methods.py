@@ -56,7 +56,7 @@ def _columns(*kinds: str) -> list[int]:
 def _normal_windows(years: Sequence[Year]) -> NDArray[np.float32]:
     """[m n f] of units in normal operation, evenly thinned."""
     quiet = [year.features[:, zone] for year in years for zone, case in enumerate(year.cases) if case == NORMAL]
-    step = max(1, sum(map(len, quiet)) // MOST_WINDOWS)
+    step = max(1, sum(map(len, quiet)) // MOST_WINDOWS) | 1  # odd: windows are hourly, and no hour is left out
     return np.concatenate([windows[::step] for windows in quiet]).astype(np.float32)
 
 

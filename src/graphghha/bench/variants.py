@@ -48,9 +48,14 @@ def without_family(family: str) -> Variant:
 
 GRAPHGHHA = _graphghha("graphghha")
 METHODS = (
-    Variant("vanilla_gat", {"layer": "vanilla_gat"}),
+    Variant("vanilla_gat", {"layer": "vanilla_gat", "neighbors": NeighborRule()}),
     Variant("sparsified_gat", {"layer": "sparsified_gat", "neighbors": NeighborRule(max_neighbors=PAPER_CAP)}),
-    Variant("quantized_gat", {"layer": "vanilla_gat"}, trained_as="vanilla_gat", dtype="fp16"),
+    Variant(
+        "quantized_gat",
+        {"layer": "vanilla_gat", "neighbors": NeighborRule()},
+        trained_as="vanilla_gat",
+        dtype="fp16",
+    ),
     GRAPHGHHA,
 )
 BASELINES = (

@@ -1,11 +1,13 @@
 """`graphghha evaluate`: the report card of a model."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from graphghha.cli.model_argument import MODEL
 
@@ -18,7 +20,7 @@ from graphghha.cli.model_argument import MODEL
 @click.option("--days", default=14, show_default=True, help="Judged days of each.")
 @click.option("--zones", default=12, show_default=True, help="Zones of each.")
 @click.option("--unseen-runs", default=1, show_default=True, help="Buildings with whole cases training never saw.")
-@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (minutes).")
+@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (half an hour).")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
@@ -51,8 +53,8 @@ def evaluate(
     from graphghha.models.shipped import shipped_model
     from graphghha.training.baselines import RivalConfig
 
-    if write_card and data:
-        raise click.UsageError("--write-card is for the deploy protocol: leave DATA out")
+    if data and (stray := _given(("seed", "runs", "days", "zones", "unseen_runs", "write_card"))):
+        raise click.UsageError(f"{stray} is for the deploy protocol: leave DATA out")
     directory = model or shipped_model("fcu")
     config = DeployConfig(seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs)
     trial = file_trial(directory, data) if data else deploy_trial(directory, config)
@@ -75,6 +77,13 @@ def evaluate(
     _print(found)
     if out:
         click.echo(f"wrote {out / 'report.md'}", err=True)
+
+
+def _given(names: Sequence[str]) -> str | None:
+    """The first of these options that stands on the command line."""
+    context = click.get_current_context()
+    chosen = [name for name in names if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    return f"--{chosen[0].replace('_', '-')}" if chosen else None
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -27,6 +27,8 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     from graphghha.engine.batch import score_file
     from graphghha.plants.telemetry import TelemetryFile
 
+    if out.suffix != ".parquet":
+        raise click.UsageError(f"--out {out}: scores are written as Parquet; name it something.parquet")
     total = TelemetryFile(data).num_steps if data.suffix == ".parquet" else None
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:

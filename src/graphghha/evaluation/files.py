@@ -18,7 +18,7 @@ from graphghha.evaluation.recording import STEP_S, Footage
 from graphghha.evaluation.scenario import Run
 from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.labelled import NO_EVENT
-from graphghha.plants.telemetry import TelemetryFile, labels_path, read_labels
+from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.grid import Rows
 from graphghha.windows.stream import FileRows
@@ -83,11 +83,22 @@ def _digest(path: Path) -> str:
 
 
 def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledDay]:
+    used = 0
     for portion in rows:
-        yield _labelled(portion, labels, len(rows.zones), num_nodes)
+        begin, end = np.searchsorted(labels.times_ms, [portion.times_ms[0], portion.times_ms[-1] + 1]).tolist()
+        if begin != used:
+            break
+        yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes)
+        used = end
+    if used < len(labels.times_ms):  # judged without them, their attacks would vanish
+        stranger = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
+        raise DataError(
+            f"{labels_path(rows.file.path)}: labels of {stranger} and the telemetry has no such minute; "
+            "are they of another file?"
+        )
 
 
-def _labelled(rows: Rows, labels: _Labels, num_zones: int, num_nodes: int) -> LabelledDay:
+def _labelled(rows: Rows, labels: _Labels, mine: slice, num_zones: int, num_nodes: int) -> LabelledDay:
     shape = (len(rows), num_zones, num_nodes)
     day = LabelledDay(
         times=rows.times_ms.astype("datetime64[ms]"),
@@ -97,8 +108,6 @@ def _labelled(rows: Rows, labels: _Labels, num_zones: int, num_nodes: int) -> La
         observable=np.zeros(shape, np.bool_),
         recovering=np.zeros(shape[:2], np.bool_),
     )
-    first, last = np.searchsorted(labels.times_ms, [rows.times_ms[0], rows.times_ms[-1] + 1])
-    mine = slice(int(first), int(last))
     minute = (labels.times_ms[mine] - rows.times_ms[0]) // int(STEP_S * 1000)
     zone, node, active = labels.zone[mine], labels.node[mine], labels.active[mine]
     cell = (minute[active], zone[active], node[active])
@@ -112,15 +121,19 @@ def _labelled(rows: Rows, labels: _Labels, num_zones: int, num_nodes: int) -> La
 
 def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
     table = read_labels(path)
+    where = labels_path(path)
+    if holes := [name for name in LABEL_SCHEMA.names if table[name].null_count]:
+        raise SchemaError(f"{where}: column {holes[0]!r} has nulls; every label must be known")
     table = table.sort_by("time")
     times_ms = table["time"].cast("timestamp[ms]").to_numpy().astype("datetime64[ms]").astype(np.int64)
-    where = labels_path(path)
     zone = _codes(table["zone"], zones, f"{where}: zone")
     node = _codes(table["node"], plant.template.names, f"{where}: node")
     names, case = _names(table["case"])
     flags = {name: _flag(table[name]) for name in ("active", "observable", "recovering")}
     event, cases = _attacks(times_ms, zone, case, flags["active"], names)
     attack_class = _codes(table["class"], CLASSES, f"{where}: class")
+    if (flags["active"] & (attack_class == 0)).any():
+        raise SchemaError(f"{where}: rows of an active attack with class {CLASSES[0]!r}; name what is attacked")
     return _Labels(times_ms, zone, node, attack_class, **flags, event=event, cases=cases)
 
 

@@ -13,6 +13,7 @@
 | manifest.json | SHA-256 of every file |
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -67,6 +68,21 @@ class Model:
         for name, array in (*self.weights.items(), *self.known_answer.items()):
             if not np.isfinite(array).all():
                 raise CheckpointError(f"weights {name!r} are not finite")
+        if not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
+            raise CheckpointError("feature norm: centers must be finite, scales finite and above 0")
+        if missing := [name for name in ("rule", "group") if name not in self.thresholds]:
+            raise CheckpointError(f"thresholds: no {missing[0]!r} in them; train or finish the model anew")
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what decides its scores and alarms; the card is no part of it."""
+        digest = hashlib.sha256()
+        for arrays in (self.weights, self.expectation.weights):
+            for name in sorted(arrays):
+                digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+        said = (self.scaler.to_dict(), self.norm.to_dict(), dict(self.calibration), dict(self.thresholds))
+        digest.update(json.dumps(said, sort_keys=True).encode())
+        return digest.hexdigest()
 
 
 def save_model(model: Model, directory: Path) -> None:
@@ -96,14 +112,15 @@ def save_model(model: Model, directory: Path) -> None:
     ):
         (fresh / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant}\n", encoding="utf-8")
+    if model.network_file:
+        shutil.copyfile(model.network_file, fresh / NETWORK_FILE)
     write_manifest(fresh)
+    old = directory.with_name(directory.name + ".old")
     if directory.exists():
-        old = directory.with_name(directory.name + ".old")
+        shutil.rmtree(old, ignore_errors=True)  # what a killed save may have left
         directory.rename(old)
-        fresh.rename(directory)
-        shutil.rmtree(old)
-    else:
-        fresh.rename(directory)
+    fresh.rename(directory)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def load_model(directory: Path) -> Model:

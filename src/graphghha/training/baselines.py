@@ -28,6 +28,7 @@ from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.training.front import FrontEnd
 from graphghha.training.recipe import ROWS_PER_DAY, Recipe, collect
+from graphghha.training.stages import whole
 from graphghha.training.windows import CLEAR, LabelledWindows, flat_values
 from graphghha.training.workers import worker_processes
 from graphghha.windows.features import HISTORY_ROWS, Featurizer
@@ -88,7 +89,8 @@ class Rivals:
         file = self.work / "thresholds.json"
         if not file.exists():
             found = {name: {"rule": asdict(rule), "kept": kept} for name, (rule, kept) in self._thresholds().items()}
-            _write(file, lambda partial: partial.write_text(json.dumps(found), encoding="utf-8"))
+            with whole(file) as fresh:
+                fresh.write_text(json.dumps(found), encoding="utf-8")
         stored = json.loads(file.read_text(encoding="utf-8"))
         return {name: (AlarmRule(**stored[name]["rule"]), bool(stored[name]["kept"])) for name in self.config.names}
 
@@ -198,18 +200,7 @@ def _normal_readings(
 
 
 def _spilled(file: Path, probs: NDArray[Any]) -> NDArray[Any]:
-    _write(file, lambda partial: _save(partial, probs))
+    with whole(file) as fresh, fresh.open("wb") as stream:
+        np.save(stream, probs)
     spilled: NDArray[Any] = np.load(file, mmap_mode="r")
     return spilled
-
-
-def _save(path: Path, array: NDArray[Any]) -> None:
-    with path.open("wb") as stream:
-        np.save(stream, array)
-
-
-def _write(file: Path, write: Callable[[Path], Any]) -> None:
-    """Whole or not at all."""
-    partial = file.with_name(file.name + ".partial")
-    write(partial)
-    partial.replace(file)

@@ -17,6 +17,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
+from graphghha.training.stages import whole
 from graphghha.training.windows import CLEAR, HIDDEN, LabelledWindows
 
 
@@ -169,9 +170,8 @@ def _save(path: Path, parts: Mapping[str, Any], best: _Best, step: int) -> None:
         **{name: part.state_dict() for name, part in parts.items()},
         "random": torch.get_rng_state(),
     }
-    partial = path.with_suffix(".partial")
-    torch.save(state, partial)
-    partial.replace(path)
+    with whole(path) as fresh:
+        torch.save(state, fresh)
 
 
 def _resume(path: Path, parts: Mapping[str, Any], best: _Best) -> int:

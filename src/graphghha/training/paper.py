@@ -26,6 +26,7 @@ from graphghha.plants import Plant
 from graphghha.training.fit import Progress
 from graphghha.training.front import FrontEnd, fit_front_end
 from graphghha.training.lookalikes import taught_as
+from graphghha.training.stages import whole
 from graphghha.vocabulary import CLASSES
 
 FRONT_DAYS = 120  # of each of the normal years that the front end is fitted on
@@ -71,9 +72,8 @@ def kept_year(
     if not file.exists():
         settings = (front.scaler, front.expectation, front.norm)
         year = featurize_year(plant, cases, seed, *settings, days=days, stride_min=stride_min, on_day=on_day)
-        partial_file = file.with_suffix(".partial")
-        save_file({"features": year.features, "observable": year.observable}, partial_file)
-        partial_file.replace(file)
+        with whole(file) as fresh:
+            save_file({"features": year.features, "observable": year.observable}, fresh)
     return Year(tuple(cases), **load_file(file))
 
 
@@ -182,8 +182,7 @@ def _zone_score(adu: ADU) -> Score:
     @torch.inference_mode()
     def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
         graph = adu.template.replicate(features.shape[1])
-        dtype = next(adu.parameters()).dtype
-        probs = adu(torch.as_tensor(features).flatten(1, 2).to(dtype), graph).float()
+        probs = adu(torch.as_tensor(features).flatten(1, 2), graph)
         found: NDArray[np.float32] = probs.reshape(*features.shape[:3], -1).numpy()
         return found
 

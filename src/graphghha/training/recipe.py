@@ -16,7 +16,7 @@ from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
 from graphghha.training.fit import FitConfig, Progress, fit
 from graphghha.training.front import FrontEnd, fit_front_end
-from graphghha.training.stages import same_as_before
+from graphghha.training.stages import same_as_before, whole
 from graphghha.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.training.workers import worker_processes
 from graphghha.windows.features import FEATURE_NAMES
@@ -96,13 +96,13 @@ def train(
     recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None], snapshot: Path | None = None
 ) -> Trained:
     """Simulate, learn what is normal, learn what attacks look like. `work` keeps what is done."""
-    work.mkdir(parents=True, exist_ok=True)
-    snapshot = snapshot or work / "snapshot.pt"
     plant = load_plant(recipe.plant)
     cases = split_cases(plant, recipe.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
+    work.mkdir(parents=True, exist_ok=True)  # now that the network can be built
+    snapshot = snapshot or work / "snapshot.pt"
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
     same_as_before(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
@@ -148,7 +148,6 @@ def collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWi
             extra_at_onset=recipe.extra_at_onset,
             keep_zones=recipe.keep_zones,
         )
-        partial_file = file.with_suffix(".partial")
-        save_file({name: getattr(found, name) for name in FIELDS}, partial_file)
-        partial_file.replace(file)
+        with whole(file) as fresh:
+            save_file({name: getattr(found, name) for name in FIELDS}, fresh)
     return LabelledWindows(**load_file(file))

@@ -1,6 +1,8 @@
 """Work that is kept on disk between runs, and whose settings it was made with."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,3 +20,11 @@ def same_as_before(file: Path, settings: dict[str, Any]) -> None:
             "finish that one, or choose another work directory"
         )
     file.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """A path to write to that becomes `file` when everything is written: a killed run leaves nothing half done."""
+    partial = file.with_name(file.name + ".partial")
+    yield partial
+    partial.replace(file)

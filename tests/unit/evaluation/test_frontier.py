@@ -98,7 +98,7 @@ def test_rivals_stand_at_the_price_of_the_first_row(watched):
     assert all(row["equal_false_alarms_per_day"] == price == 2 for row in found["rows"])
 
 
-def test_only_rivals_may_choose_their_threshold_on_the_test_data(watched):
+def test_at_equal_price_every_method_has_its_best_threshold(watched):
     high = AlarmRule(raise_at=0.95, clear_at=0.3, votes=1, window=1, clear_after=5)
     found = findings([watched], high, GROUP, method="ours", protocol="deploy", held_out={})
     row, curve = baseline_row([watched], high, GROUP, method="twin", protocol="deploy", price_per_day=0.0)
@@ -106,4 +106,4 @@ def test_only_rivals_may_choose_their_threshold_on_the_test_data(watched):
     found["curves"]["budget"]["twin"] = curve
     at_equal_price(found)
     assert [row["event_recall"] for row in found["rows"]] == [0.0, 0.0]
-    assert [row["event_recall_at_equal"] for row in found["rows"]] == [0.0, 0.5]
+    assert [row["event_recall_at_equal"] for row in found["rows"]] == [0.5, 0.5]

@@ -95,6 +95,42 @@ def test_weights_that_are_not_finite_are_refused(model, tmp_path):
         replace(model, weights=broken)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("features.json", lambda d: {**d, "scale": np.zeros_like(d["scale"]).tolist()}, "scales finite and above 0"),
+        ("thresholds.json", lambda d: {k: v for k, v in d.items() if k != "rule"}, "thresholds: no 'rule'"),
+    ],
+)
+def test_settings_that_could_not_score_are_refused_at_once(directory, name, change, reason):
+    rewrite(directory, name, change)
+    with pytest.raises(CheckpointError, match=reason):
+        load_model(directory)
+
+
+def test_a_network_for_onnxruntime_stays_with_its_model(directory):
+    from graphghha.models.manifest import write_manifest
+
+    (directory / "model.onnx").write_bytes(b"a network")
+    write_manifest(directory)
+    save_model(load_model(directory), directory)
+    assert load_model(directory).network_file.read_bytes() == b"a network"
+
+
+def test_what_a_killed_save_left_is_no_hindrance(model, directory):
+    for suffix in (".old", ".partial"):
+        (directory.with_name("model" + suffix) / "deep").mkdir(parents=True)
+    save_model(model, directory)
+    assert [path.name for path in directory.parent.iterdir()] == ["model"]
+
+
+def test_a_fingerprint_is_of_what_decides_alarms(model):
+    from dataclasses import replace
+
+    assert replace(model, card="# other words").fingerprint == model.fingerprint
+    assert replace(model, thresholds={**model.thresholds, "more": 1}).fingerprint != model.fingerprint
+
+
 def test_an_unknown_plant_has_no_shipped_model():
     with pytest.raises(NotFoundError, match="no model is shipped for plant 'zeppelin'"):
         shipped_model("zeppelin")
