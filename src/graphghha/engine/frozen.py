@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 
+class _Weights(dict[str, Floats]):
+    def __missing__(self, name: str) -> Floats:
+        raise CheckpointError(f"weights {name!r} are missing: the file is not of this network")
+
+
 @dataclass(frozen=True)
 class FrozenModel:
     """Weights by name as fp32 arrays, and the part of the configuration that inference needs."""
@@ -41,6 +46,7 @@ class FrozenModel:
         broken = [name for name, weight in self.weights.items() if not np.isfinite(weight).all()]
         if broken:
             raise CheckpointError(f"weights are not finite: {', '.join(broken[:3])}")
+        object.__setattr__(self, "weights", _Weights(self.weights))
 
     @classmethod
     def of(cls, adu: "ADU") -> Self:

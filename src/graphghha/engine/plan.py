@@ -46,8 +46,9 @@ class PackedModel:
 
     def _pack(self, dtype: str) -> dict[str, int]:
         kernel, config, lanes = self.kernel, self.model.config, self.kernel.lanes
-        weights = {name: rounded(W, dtype) for name, W in self.model.weights.items()}
-        frozen = FrozenModel(config, self.model.role_names, weights)
+        cast = {name: rounded(W, dtype) for name, W in self.model.weights.items()}
+        frozen = FrozenModel(config, self.model.role_names, cast)
+        weights = frozen.weights
         gate = config["options"].get("gate", "learned")
         layers = [with_gate(frozen.layer(number), gate) for number in range(config["layers"])]
         sizes = Sizes(config["width"], config["heads"], layers[0]["mlp.0.weight"].shape[0], lanes)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,3 +209,7 @@ def test_impossible_settings_and_strange_graphs_are_refused(adu):
         broken.classifier.bias[0] = torch.nan
     with pytest.raises(CheckpointError, match=r"not finite: classifier\.bias"):
         Engine(broken, PLANT)
+    whole = FrozenModel.of(model(PLANT))
+    lacking = replace(whole, weights={k: v for k, v in whole.weights.items() if k != "classifier.bias"}, adu=None)
+    with pytest.raises(CheckpointError, match=r"weights 'classifier\.bias' are missing"):
+        Engine(lacking, PLANT, backend="native")
