@@ -25,9 +25,12 @@ def chance(years: Sequence[Year]) -> Score:
 
 
 def largest(*features: str) -> FitPlain:
-    """A node's largest feature of these kinds, in spreads of normal operation; nothing to fit."""
+    """The node whose features of these kinds are farthest out, in spreads of normal operation; nothing to fit.
+
+    Their root mean square over all spans of time: features have a limit, and a maximum would often stand at it.
+    """
     columns = _columns(*features)
-    return lambda years: lambda x: _suspect(np.abs(x[..., columns]).max(axis=-1))
+    return lambda years: lambda x: _suspect(np.sqrt(np.square(x[..., columns]).mean(axis=-1)))
 
 
 def pca_residual(years: Sequence[Year]) -> Score:
