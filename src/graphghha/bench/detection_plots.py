@@ -9,16 +9,19 @@ from graphghha.bench.plots import finish
 from graphghha.bench.style import COLOURS, INK, MUTED, styled
 
 Result = Mapping[str, Any]
+ALWAYS = 2 / 3  # F1 of crying wolf at every sample
 
 
 @styled()
 def sizes_figure(result: Result, path: Path) -> None:
-    """F1 against nodes."""
+    """F1 against nodes, of those that compete: a method that lies below "always" everywhere is in the table only."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.5, 4.8))
     for method in dict.fromkeys(row["method"] for row in result["rows"]):
         rows = [row for row in result["rows"] if row["method"] == method]
+        if method not in paper.TABLE_II and max(row["f1"] for row in rows) < ALWAYS:
+            continue
         nodes, f1 = [row["nodes"] for row in rows], [row["f1"] for row in rows]
         spread = [row["f1_std"] or 0.0 for row in rows]
         axes.errorbar(nodes, f1, spread, marker="o", markersize=3, capsize=2, color=COLOURS[method], label=method)
