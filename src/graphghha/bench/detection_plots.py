@@ -91,17 +91,17 @@ def heads_figure(result: Result, path: Path) -> None:
     """F1 and latency against heads."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 3.8))
+    figure, (axes, beside) = plt.subplots(1, 2, figsize=(8, 3.4))
     heads = [int(row["method"].split()[0]) for row in result["rows"]]
     spread = [row["f1_std"] or 0.0 for row in result["rows"]]
     f1 = [row["f1"] for row in result["rows"]]
     axes.errorbar(heads, f1, spread, marker="o", capsize=2, color=COLOURS["graphghha"], label="F1")
     printed = {count: f1 for count, f1 in paper.HEADS_F1.items() if f1}
     axes.plot(list(printed), list(printed.values()), "--o", color=COLOURS["graphghha"], alpha=0.5, label="F1, paper")
-    axes.set_xscale("log", base=2)
-    axes.set(xlabel="heads", ylabel="F1", xticks=heads, xticklabels=heads)
-    beside = axes.twinx()
     ms = {row["heads"]: row["ms"] for row in result["latency"]}
-    beside.plot(heads, [ms[count] for count in heads], ":s", color=COLOURS["gemm_floor"], label="ms")
-    beside.set(ylabel="ms at 1024 nodes", ylim=(0, None))
+    beside.plot(heads, [ms[count] for count in heads], "-o", color=COLOURS["graphghha"])
+    for side, what in ((axes, "F1"), (beside, "ms at 1024 nodes")):
+        side.set_xscale("log", base=2)
+        side.set(xlabel="heads", ylabel=what, xticks=heads, xticklabels=heads)
+    beside.set_ylim(0, 1.2 * max(ms.values()))
     finish(figure, axes, path)
