@@ -128,7 +128,7 @@ def test_a_file_that_is_not_this_model_is_refused(model, exported):
         export.check_gateway(replace(model, calibration={**model.calibration, "bias": bias}), path, few)
     with pytest.raises(EngineError, match="alarm flags"):
         rule = {**model.thresholds["rule"], "raise_at": 1.0}
-        export.check_gateway(replace(model, thresholds={"rule": rule}), path, few)
+        export.check_gateway(replace(model, thresholds={**model.thresholds, "rule": rule}), path, few)
 
 
 def test_a_cap_that_follows_the_graph_cannot_be_exported(model, tmp_path):
