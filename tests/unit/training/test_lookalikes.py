@@ -1,13 +1,17 @@
 """Attacks that cannot be told apart are taught under one name; all others keep theirs."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
+import pytest
 
 from graphghha.evaluation.scenario import Run
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
 from graphghha.plants import LabelledDay, load_plant
 from graphghha.training.lookalikes import Teacher, taught_as
-from graphghha.training.windows import CLEAR, VOID, LabelledWindows, _some_zones
+from graphghha.training.windows import CLEAR, VOID, LabelledWindows, _some_zones, labelled_windows
 
 PLANT = load_plant("fcu")
 RUN = Run(
@@ -66,3 +70,13 @@ def test_attacked_zones_go_first_for_half_of_the_places():
     share = (numbers == 5).any(axis=1).mean()
     assert 0.2 < share < 0.7, "a void one is drawn like any other"
     assert (kept.labels.any(axis=2) == np.isin(numbers, (2, 5))).all()
+
+
+@pytest.mark.parametrize(("as_taught", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
+def test_windows_name_the_lesson_or_the_node_that_is_really_held(as_taught, node):
+    model = load_model(shipped_model("fcu"))
+    case = "FCU_Control_CoolingReverse@1,start=2018-07-04T00:00"
+    run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
+    front = (model.scaler, model.expectation, model.norm)
+    found = labelled_windows(PLANT, run, *front, stride_min=240, as_taught=as_taught)
+    assert set(np.flatnonzero(found.labels.any(axis=(0, 1)))) == {PLANT.template.index(node)}
