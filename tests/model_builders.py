@@ -21,7 +21,7 @@ from graphghha.windows.scale import fit_scaler
 HIDDEN = 4
 
 
-def small_model(seed: int = 0) -> Model:
+def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
     template, rng = loop_template(), np.random.default_rng(seed)
     names = [signal for signal in template.signals if signal is not None]
     count, recent = len(signal_nodes(template)), len(RECENT.feature_names)
@@ -33,7 +33,7 @@ def small_model(seed: int = 0) -> Model:
     values = rng.normal(20, 2, (500, count))
     scaler = fit_scaler(values, np.ones(values.shape, bool), names, signals, [Span("normal", 0, 500)])
     torch.manual_seed(seed)
-    adu = ADU(template, in_features=len(FEATURE_NAMES), width=16, heads=2, layers=2)
+    adu = ADU(template, in_features=len(FEATURE_NAMES), layer=layer, width=16, heads=2, layers=2)
     frozen = FrozenModel.of(adu)
     features = rng.normal(0, 1, (template.num_nodes, len(FEATURE_NAMES))).astype(np.float32)
     answer = Engine(frozen, template, backend="torch").score(features)

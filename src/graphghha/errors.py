@@ -9,6 +9,7 @@ GraphGHHAError            exit 1   500
   GraphError              exit 4   422   an edge breaks the sensor/controller/actuator rules
   CheckpointError         exit 5   409   weights do not fit this graph or config
   EngineError             exit 6   503   backend or extra missing, or scores not finite
+    DivergedError                        training came to a loss that is no number
   NotFoundError           exit 7   404   no such node, case, plant or alarm
   ConflictError           exit 8   409   it is not in the state the request assumes
   JournalError            exit 9   507   the journal cannot be written or read
@@ -72,6 +73,17 @@ class EngineError(GraphGHHAError):
 
     exit_code = 6
     http_status = 503
+
+
+class DivergedError(EngineError):
+    """Training came to a loss that is no number."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(
+            f"training: the loss is no number at step {step}; a lower learning rate, fp32, or the normalised global "
+            "branch keep it finite"
+        )
+        self.step = step
 
 
 class NotFoundError(GraphGHHAError, LookupError):

@@ -44,13 +44,19 @@ def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
     assert incident["state"] == "unacknowledged" and key in call("list", "--journal", journal)
     assert "do: Compare valve" in call("show", "--journal", journal, key)
     assert "look again" in call("ack", "--journal", journal, key, "--version", 7, code=8)
-    after = json.loads(call("ack", "--journal", journal, key, "--version", incident["version"], "--json"))
+    after = json.loads(
+        call("ack", "--journal", journal, key, "--version", incident["version"], "--by", "bob", "--json")
+    )
     assert after["state"] == "acknowledged" and after["version"] == incident["version"] + 1
     assert "cannot ack" in call("ack", "--journal", journal, key, code=8)
     call("dispose", "--journal", journal, key, "maintenance", "--by", "ada", "--reason", "valve exchanged")
     story = json.loads(call("show", "--journal", journal, key, "--json"))
     assert story["disposition"]["is"] == "maintenance" and story["disposition"]["by"] == "ada"
-    assert [each["event"] for each in story["story"]][-2:] == ["incident.updated", "incident.disposed"]
+    told = [each["event"] for each in story["story"]]
+    assert told[-4:] == ["operator.command", "incident.updated", "operator.command", "incident.disposed"]
+    shown = call("show", "--journal", journal, key)
+    assert "operator.command  ack by bob\n" in shown
+    assert "operator.command  dispose by ada: valve exchanged\n" in shown
 
 
 def test_the_inside_of_the_model_is_shown_to_those_who_ask_why(journal):

@@ -22,6 +22,7 @@ from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from graphghha.training.baselines import RivalConfig, Rivals
 from graphghha.training.recipe import Recipe
+from graphghha.training.validation import Validation
 
 ROOT = Path(__file__).parents[2]
 ROW = {
@@ -40,8 +41,7 @@ SMALL = RivalConfig(
         schedule=Schedule(mean_gap_days=0.1, rest_min=30, lasting_share=0.0, longest_min=300),
         workers=1,
     ),
-    validation_runs=1,
-    validation_days=4,
+    validation=Validation(attacked_runs=1, attacked_days=5, normal_runs=1, normal_days=4),
 )
 
 

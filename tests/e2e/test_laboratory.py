@@ -9,16 +9,21 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.bench.deploy import Comparison, Lessons, mean
+from graphghha.bench.detection_page import detection_page
+from graphghha.bench.variants import METHODS
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.evaluation.card import report_card
+from graphghha.evaluation.protocols import DeployConfig
 from graphghha.evaluation.recording import record
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run
+from graphghha.evaluation.scenario import Run, Schedule
 from graphghha.models import load_model, save_model
 from graphghha.training.finish import FinishConfig, finish
 from graphghha.training.fit import FitConfig
 from graphghha.training.recipe import Recipe, train
+from graphghha.training.validation import Validation
 
 RECIPE = Recipe(
     zones=2,
@@ -35,12 +40,14 @@ RECIPE = Recipe(
     workers=1,
 )
 FINISH = FinishConfig(
-    attacked_runs=1,
-    attacked_days=5,
-    normal_runs=1,
-    normal_days=4,
+    validation=Validation(
+        attacked_runs=1,
+        attacked_days=5,
+        normal_runs=1,
+        normal_days=4,
+        schedule=Schedule(mean_gap_days=0.2, rest_min=60, lasting_share=0.0),
+    ),
     budget_per_day=5.0,
-    schedule=Schedule(mean_gap_days=0.2, rest_min=60, lasting_share=0.0),
 )
 
 
@@ -76,10 +83,8 @@ def test_stages_of_other_settings_are_refused(trained, changed):
 def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_directory):
     model, plant = load_model(model_directory), trained[0].plant
     assert set(model.provenance["cases_seen"]).isdisjoint(model.provenance["unseen_severities"])
-    run = attacked_run(
-        Run(seed=99, start=datetime(2018, 7, 2), days=4, zones=2), model.provenance["cases_seen"], FINISH.schedule
-    )
-    run = replace(run, cases=("FCU_VLVStuck_Cooling_100@1,start=2018-07-05T09:00,for=2h",))
+    cases = ("FCU_VLVStuck_Cooling_100@1,start=2018-07-05T09:00,for=2h",)
+    run = Run(seed=99, start=datetime(2018, 7, 2), days=4, zones=2, cases=cases)
     recording = record(plant, run, Scorer(model, plant.template.replicate(2)))
     assert recording.probs.shape == (1440, 64, 4) and np.isfinite(recording.probs).all()
     (attack,) = recording.attacks
@@ -101,3 +106,25 @@ def test_the_report_card_goes_into_the_model_directory(model_directory, tmp_path
     assert "Report card, deploy protocol: 1 unseen buildings of 2 zones" in card
     assert "false alarms a day, building of 2 zones" in card
     assert "graphghha evaluate MODEL --runs 1 --days 1 --zones 2 --unseen-runs 0 --seed 0" in card
+
+
+def test_methods_are_compared_alike_under_the_deploy_protocol_and_what_is_done_is_kept(tmp_path, monkeypatch):
+    lessons = Lessons(recipe=RECIPE, finishing=FINISH, baselines=())
+    small = [replace(variant, adu={**variant.adu, **RECIPE.adu}) for variant in METHODS[-2:]]
+    comparison = Comparison(tmp_path / "work", DeployConfig(runs=1, days=1, unseen_runs=0), lessons, methods=small)
+    found = comparison.run([64], [0])
+    assert [row["method"] for row in found["rows"]] == ["quantized_gat", "graphghha"]
+    assert all(row["seeds"] == 1 and row["f1_std"] is None and 0 <= row["f1"] <= 1 for row in found["rows"])
+    learnt = [load_model(tmp_path / "work/seed-0" / name).provenance for name in ("vanilla_gat", "graphghha")]
+    assert learnt[0]["runs_seen"] == learnt[1]["runs_seen"]
+    page = detection_page({}, tmp_path, found).read_text()
+    assert "1 attacked and 1 normal ones" in page and "| 64 | quantized_gat |" in page
+    monkeypatch.setattr("graphghha.bench.deploy.train", lambda *_, **__: pytest.fail("trained again"))
+    assert comparison.run([64], [0])["rows"] == found["rows"]
+
+
+def test_seeds_are_pooled_where_a_figure_is_known():
+    rows = [{"method": "a", "f1": 0.8, "median_ttd_min": None}, {"method": "a", "f1": 0.9, "median_ttd_min": 4.0}]
+    pooled = mean(rows)
+    assert pooled["f1"] == pytest.approx(0.85) and pooled["f1_std"] == pytest.approx(0.1 / 2**0.5)
+    assert pooled["median_ttd_min"] == 4.0 and pooled["seeds"] == 2

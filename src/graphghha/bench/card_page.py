@@ -116,13 +116,15 @@ def _apart(card: Mapping[str, Any]) -> str:
 
 def _rivals(found: Found) -> Iterable[str]:
     price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
-    whose = " of their own" if about["config"]["recipe"] else ", the very ones the model learnt from"
+    apart = about["config"]["recipe"] is not None
+    whose = " of their own" if apart else ", the very ones the model learnt from"
+    validation = f"{_buildings(about['config']['validation'])} kept for that{'' if apart else ', the same for all'}"
     yield from ("## At equal false alarms", "")
     yield (
         f"Baselines learnt from {_buildings(about['learnt_from'])}{whose}, through the model's windows. "
         "Above, every method stands at the threshold that "
-        f"keeps {about['budget_per_day']:g} false alarms a day on validation buildings: normal ones for a baseline, "
-        "normal and attacked ones for the model. Below, every method, the model too, stands at the best threshold "
+        f"keeps {about['budget_per_day']:g} false alarms a day on {validation}. "
+        "Below, every method, the model too, stands at the best threshold "
         f"that costs at most {price:.2f} a day on the test data itself: an even comparison, and no promise."
     )
     yield ""

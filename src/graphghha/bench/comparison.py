@@ -98,7 +98,13 @@ def _studied(result: Result) -> list[str]:
     return table(
         ("variant", "nodes", "F1", "spread", "raw"),
         [
-            (row["method"], row["nodes"], number(row["f1"]), number(row["f1_std"]), number(row["f1_raw"]))
+            (
+                row["method"],
+                row["nodes"],
+                "does not train" if "diverged_at" in row else number(row["f1"]),
+                number(row["f1_std"]),
+                number(row["f1_raw"]),
+            )
             for row in result["rows"]
         ],
     )

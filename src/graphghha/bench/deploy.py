@@ -1,9 +1,12 @@
-"""Detection under the deploy protocol: the shipped model, or all methods trained anew, on buildings nobody has seen."""
+"""Detection under the deploy protocol: the shipped model, or all methods trained alike, in unseen buildings."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from graphghha.bench.evaluate import evaluate
 from graphghha.bench.harness import machine_info
@@ -15,6 +18,8 @@ from graphghha.training.finish import FinishConfig, finish
 from graphghha.training.fit import Progress
 from graphghha.training.presets import DEFAULT
 from graphghha.training.recipe import Recipe, train
+from graphghha.training.stages import same_as_before, whole
+from graphghha.training.validation import Validation
 
 NODES = 32  # of one zone
 SIZE = 384  # twelve zones
@@ -25,53 +30,124 @@ Say = Callable[[str], None]
 OnStep = Callable[[str, Progress], None]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lessons:
+    """How methods are trained for a comparison: all alike, on a third of what the shipped model learns from, once."""
+
+    recipe: Recipe = replace(DEFAULT, attacked_runs=12, normal_runs=8, fit=replace(DEFAULT.fit, epochs=1))
+    finishing: FinishConfig = FinishConfig(validation=Validation(attacked_runs=5, normal_runs=2))
+    baselines: tuple[str, ...] = ("boosting", "node_mlp", "rules")  # the others are in the report card
+
+
 def deploy_study(
     sizes: Sequence[int],
     *,
     model: Path,
     config: DeployConfig,
     work: Path,
-    retrain: bool = False,
-    recipe: Recipe = DEFAULT,
-    finishing: FinishConfig | None = None,
     baselines: RivalConfig | None = None,
     say: Say = lambda text: None,
-    on_step: OnStep = lambda name, progress: None,
 ) -> dict[str, Any]:
-    """Rows of every method at every size, and the baselines'. Buildings differ by size; their spread is `f1_std`."""
-    models: dict[str, tuple[Path, str]] = {"graphghha": (model, "fp32")}
-    if retrain:
-        models = _trained_models(work, recipe, finishing or FinishConfig(), say, on_step)
+    """Rows of a model and of the baselines at every size. Buildings differ by size; their spread is `f1_std`."""
     rows = []
     for size in sizes:
-        for name, (directory, dtype) in models.items():
-            say(f"{name}: {size} nodes")
-            trial = deploy_trial(directory, replace(config, zones=size // NODES))
-            rivals = baselines if name == "graphghha" else None
-            found = evaluate(trial, baselines=rivals, work=work / f"rivals-{size}", say=say, dtype=dtype)
-            first, *others = found["rows"]
-            rows += [{**first, "method": name}, *others]
+        say(f"{size} nodes")
+        trial = deploy_trial(model, replace(config, zones=size // NODES))
+        found = evaluate(trial, baselines=baselines, work=work / f"rivals-{size}", say=say)
+        first, *others = found["rows"]
+        rows += [{**first, "method": "graphghha"}, *others]
     settings = {"protocol": "deploy", **asdict(config), "zones": [size // NODES for size in sizes]}
+    return _result(settings, rows)
+
+
+class Comparison:
+    """The four methods and some baselines, each seed with training, validation and test buildings of its own.
+
+    Every (method, seed, size) leaves one JSON file, so a run that was stopped goes on where it was.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        config: DeployConfig,
+        lessons: Lessons,
+        *,
+        methods: Sequence[Variant] = METHODS,
+        say: Say = lambda text: None,
+        on_step: OnStep = lambda name, progress: None,
+    ) -> None:
+        self.work, self.config, self.lessons, self.methods = work, config, lessons, methods
+        self.say, self.on_step = say, on_step
+        work.mkdir(parents=True, exist_ok=True)
+        same_as_before(work / "comparison.json", {"config": asdict(config), "lessons": asdict(lessons)})
+
+    def run(self, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+        """Means over seeds, and the spread of F1 over them."""
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for seed in seeds:
+            for size in sizes:
+                for variant in self.methods:
+                    for row in self._rows(variant, seed, size):
+                        found.setdefault((row["method"], size), []).append(row)
+        rows = [
+            {"nodes": size, "method": method, "protocol": "deploy", **mean(of)} for (method, size), of in found.items()
+        ]
+        settings = {**asdict(self.config), "zones": [size // NODES for size in sizes], "seeds": list(seeds)}
+        recipe, finishing = self.lessons.recipe, self.lessons.finishing
+        learnt = {
+            "attacked_runs": recipe.attacked_runs,
+            "normal_runs": recipe.normal_runs,
+            "epochs": recipe.fit.epochs,
+            "budget_per_day": finishing.budget_per_day,
+        }
+        return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
+
+    def _rows(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
+        """The row of a method, and beside GraphGHHA those of the baselines."""
+        stored = self.work / f"rows-{variant.name}-{seed}-{size}.json"
+        if not stored.exists():
+            model = self._model(variant, seed)
+            self.say(f"{variant.name}, seed {seed}: {size} nodes")
+            trial = deploy_trial(model, replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
+            rivals = None
+            if variant.name == "graphghha" and self.lessons.baselines:
+                rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
+            found = evaluate(trial, baselines=rivals, work=self.work / "rivals", say=self.say, dtype=variant.dtype)
+            first, *others = found["rows"]
+            with whole(stored) as fresh:
+                fresh.write_text(json.dumps([{**first, "method": variant.name}, *others]), encoding="utf-8")
+        rows: list[dict[str, Any]] = json.loads(stored.read_text(encoding="utf-8"))
+        return rows
+
+    def _model(self, variant: Variant, seed: int) -> Path:
+        name = variant.trained_as or variant.name
+        own = self.work / f"seed-{seed}"
+        home = own / name
+        if not (home / "manifest.json").exists():
+            self.say(f"{name}, seed {seed}: training")
+            common = self.lessons.recipe
+            recipe = replace(common, seed=seed, adu=dict(variant.adu), fit=replace(common.fit, seed=seed))
+            trained = train(
+                recipe,
+                own,
+                snapshot=own / f"snapshot-{name}.pt",
+                say=self.say,
+                on_step=lambda progress: self.on_step(f"{name}, seed {seed}", progress),
+            )
+            save_model(finish(trained, recipe, self.lessons.finishing, say=self.say), home)
+        return home
+
+
+def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every figure's mean over the rows that have it; `f1_std` is over the rows, of which there are `seeds`."""
+    names = [name for name in rows[0] if name not in ("nodes", "method", "protocol")]
+    figures: dict[str, Any] = {}
+    for name in names:
+        values = [row[name] for row in rows if row[name] is not None]
+        figures[name] = float(np.mean(values)) if values else None
+    spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
+    return figures | {"f1_std": spread, "seeds": len(rows)}
+
+
+def _result(settings: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"bench": "detection", "machine": machine_info(), "config": settings, "rows": rows}
-
-
-def _trained_models(
-    work: Path, recipe: Recipe, finishing: FinishConfig, say: Say, on_step: OnStep
-) -> dict[str, tuple[Path, str]]:
-    """A model directory and a precision per method; all of them learn from the same windows."""
-    for variant in METHODS:
-        if variant.trained_as is None and not (_home(work, variant.name) / "manifest.json").exists():
-            _train(variant, work, recipe, finishing, say, on_step)
-    return {variant.name: (_home(work, variant.trained_as or variant.name), variant.dtype) for variant in METHODS}
-
-
-def _train(variant: Variant, work: Path, recipe: Recipe, finishing: FinishConfig, say: Say, on_step: OnStep) -> None:
-    say(f"{variant.name}: training")
-    own = replace(recipe, adu=dict(variant.adu))
-    snapshot = work / f"snapshot-{variant.name}.pt"
-    trained = train(own, work, snapshot=snapshot, say=say, on_step=lambda progress: on_step(variant.name, progress))
-    save_model(finish(trained, own, finishing, say=say), _home(work, variant.name))
-
-
-def _home(work: Path, name: str) -> Path:
-    return work / "models" / name

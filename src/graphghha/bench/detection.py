@@ -14,6 +14,7 @@ import torch
 
 from graphghha._version import __version__
 from graphghha.bench.variants import GRAPHGHHA, Variant, without_family
+from graphghha.errors import DivergedError
 from graphghha.evaluation.paper import (
     NORMAL,
     YEAR_DAYS,
@@ -34,6 +35,7 @@ from graphghha.training.workers import worker_processes
 
 NODES = 32  # of one zone
 TRAINING, EXTRA, VALIDATION, TEST = 8_000, 8_100, 8_500, 9_202  # seeds of years, far apart
+FIGURES = ("p", "r", "f1", "f1_raw", "f1_ceiling", "false_rate")
 PUBLIC_CASES = 48  # the first ones of the catalogue
 # of the fields that rows of every protocol have: a sample of the paper is a yes or no, without minutes and incidents
 UNDEFINED = dict.fromkeys(
@@ -121,7 +123,11 @@ class PaperBench:
         return {size: done[size] for size in sizes}
 
     def _score(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
-        score = self._scorer(variant, seed)
+        try:
+            score = self._scorer(variant, seed)
+        except DivergedError as exc:
+            self.say(f"{variant.name}, seed {seed}: {exc}")
+            return {size: {"diverged_at": exc.step} for size in sizes}
         quiet = [self.year(VALIDATION + number, attacked=False) for number in range(self.effort.quiet_years)]
         test = self.year(TEST + seed, attacked=True)
         found = {}
@@ -180,17 +186,19 @@ def _row(found: PaperScores) -> dict[str, Any]:
 
 
 def pooled(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Mean over seeds, with the spread of F1."""
-    names = ("p", "r", "f1", "f1_raw", "f1_ceiling", "false_rate")
-    means = {name: float(np.mean([row[name] for row in rows])) for name in names}
+    """Mean over seeds, with the spread of F1; nothing but the step where one of them did not train."""
+    if steps := [row["diverged_at"] for row in rows if "diverged_at" in row]:
+        return dict.fromkeys((*FIGURES, "f1_std", "samples")) | {"seeds": len(rows), "diverged_at": min(steps)}
+    means = {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
     spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
     return means | {"f1_std": spread, "seeds": len(rows), "samples": rows[0]["samples"]}
 
 
 def by_family(plant: Plant, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Mean F1 of each family and case over seeds: Table III with its appendix."""
-    names = dict.fromkeys(case for row in rows for case in row["by_case"])
-    cases = {case: [row["by_case"][case] for row in rows if case in row["by_case"]] for case in names}
+    found = [row.get("by_case", {}) for row in rows]
+    names = dict.fromkeys(case for row in found for case in row)
+    cases = {case: [row[case] for row in found if case in row] for case in names}
     families: dict[str, dict[str, Any]] = {}
     for case, values in cases.items():
         family = families.setdefault(plant.cases[case].family, {"cases": {}})

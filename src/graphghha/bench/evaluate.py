@@ -47,11 +47,12 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
     rivals.refuse_leaks([film.run for film in trial.footage])
     rules = rivals.rules
     say("baselines: scoring")
-    watched = [rivals.watch(film, like) for film, like in zip(trial.footage, seen, strict=True)]
+    for film in trial.footage:
+        rivals.watch(film)
     for name, (rule, _) in rules.items():
         say(f"baseline {name}: report card")
         row, curve = baseline_row(
-            [recordings[name] for recordings in watched],
+            [rivals.recording(name, film, like) for film, like in zip(trial.footage, seen, strict=True)],
             rule,
             rivals.group,
             method=name,

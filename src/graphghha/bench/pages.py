@@ -37,7 +37,8 @@ def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:
         pages.append(latency_page(results, directory))
     by_bench = {result["bench"]: result for result in results if of_paper(result)}
     if by_bench.keys() & set(STUDIES):
-        pages.append(detection_page(by_bench, directory))
+        retrained = [result for result in results if result["config"].get("retrain")]
+        pages.append(detection_page(by_bench, directory, retrained[-1] if retrained else None))
     for name, write in _SINGLE.items():
         if found := [result for result in results if result["bench"] == name]:
             pages.append(write(found[-1], directory))

@@ -14,15 +14,21 @@ from graphghha.bench.variants import ABLATIONS, BASELINES, GRAPHGHHA, HEADS, MET
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.training.baselines import RivalConfig
+from graphghha.training.finish import FinishConfig
+from graphghha.training.fit import FitConfig
 from graphghha.training.recipe import Recipe
+from graphghha.training.validation import Validation
 
 TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 QUICK_SIZES = (32, 128)
 QUICK_SIZE = (128,)
-QUICK_RIVALS = RivalConfig(
-    recipe=Recipe(attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6),
-    validation_runs=1,
-    validation_days=4,
+QUICK_RECIPE = Recipe(attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6)
+QUICK_VALIDATION = Validation(attacked_runs=1, attacked_days=6, normal_runs=1, normal_days=6)
+QUICK_RIVALS = RivalConfig(recipe=QUICK_RECIPE, validation=QUICK_VALIDATION)
+QUICK_LESSONS = deploy.Lessons(
+    recipe=replace(QUICK_RECIPE, validation_runs=1, validation_days=5, fit=FitConfig(epochs=1, batch=16)),
+    finishing=FinishConfig(validation=QUICK_VALIDATION, budget_per_day=1.0),
+    baselines=("rules",),
 )
 
 
@@ -32,9 +38,7 @@ def table_ii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int
     return _result("detection", detection(bench, (*METHODS, *BASELINES), sizes, seeds))
 
 
-def deploy_of(
-    bench: PaperBench, sizes: Sequence[int] | None, seed: int, model: Path, *, retrain: bool
-) -> dict[str, Any]:
+def deploy_of(bench: PaperBench, sizes: Sequence[int] | None, seed: int, model: Path) -> dict[str, Any]:
     """The deploy protocol with the baselines in the same table; by default in buildings of twelve zones."""
     is_quick = _is_quick(bench)
     return deploy.deploy_study(
@@ -42,11 +46,22 @@ def deploy_of(
         model=model,
         config=replace(deploy.QUICK if is_quick else deploy.FULL, seed=seed),
         work=bench.work / "deploy",
-        retrain=retrain,
         baselines=QUICK_RIVALS if is_quick else RivalConfig(),
+        say=bench.say,
+    )
+
+
+def deploy_retrained(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
+    """The four methods trained alike, under the deploy protocol."""
+    is_quick = _is_quick(bench)
+    comparison = deploy.Comparison(
+        bench.work / "deploy-retrained",
+        deploy.QUICK if is_quick else deploy.FULL,
+        QUICK_LESSONS if is_quick else deploy.Lessons(),
         say=bench.say,
         on_step=bench.on_step,
     )
+    return comparison.run(_sizes(bench, sizes, (deploy.SIZE,), (deploy.SIZE,)), seeds)
 
 
 def table_iii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:

@@ -70,7 +70,11 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
         body, events = reader.incident(incident), reader.incident_events(incident)
     if body is None:
         raise NotFoundError(f"{path}: no incident {incident!r}; `alarms list --all` shows them")
-    story = [{"time": iso(event.time_ms), "event": event.kind, "state": event.body.get("state")} for event in events]
+    story = [
+        {"time": iso(event.time_ms), "event": event.kind}
+        | {name: event.body[name] for name in ("state", "verb", "by", "reason") if event.body.get(name)}
+        for event in events
+    ]
     if as_json:
         click.echo(json.dumps({**body, "story": story}, ensure_ascii=False))
         return
@@ -87,7 +91,8 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     if (found := body["disposition"]) is not None:
         click.echo(f"  was: {found['is']}, says {found['by']}{': ' + found['reason'] if found['reason'] else ''}")
     for entry in story:
-        click.echo(f"  {entry['time']}  {entry['event']}  {entry['state']}")
+        said = entry.get("state") or f"{entry['verb']} by {entry['by']}"
+        click.echo(f"  {entry['time']}  {entry['event']}  {said}{': ' + entry['reason'] if 'reason' in entry else ''}")
 
 
 @alarms.command()

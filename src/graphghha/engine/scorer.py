@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.engine.engine import Engine
 from graphghha.engine.gates import Gates
+from graphghha.engine.zones import engine_for
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
@@ -42,10 +43,14 @@ class Scorer:
 
     def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
         check_known_answer(model, Engine(model, model.template, **engine))
-        self.engine = Engine(model, graph, **engine)
+        self.engine = engine_for(model, graph, **engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
         self.calibration = Calibration.from_dict(model.calibration)
         self._gates = Gates(model, graph)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.featurizer.graph.num_nodes
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -62,7 +67,7 @@ class Scorer:
             self.engine.score(windows.features[at : at + BATCH_WINDOWS], windows.known[at : at + BATCH_WINDOWS])
             for at in range(0, len(windows.rows), BATCH_WINDOWS)
         ]
-        shape = (0, self.engine.num_nodes, len(self.engine.classes))
+        shape = (0, self.num_nodes, len(self.engine.classes))
         probs = self.calibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32))
         return Scored(windows.rows, probs, windows)
 

@@ -1,7 +1,7 @@
 """Recall against false alarms: every detector at every height of its own scores, so that all compare at one price."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from graphghha.windows.provenance import Span
 
 LEAST = 1e-6  # a threshold must lie above 0
 HALVINGS = 5
+VALIDATION_HEIGHTS = 54  # as fine as the model's own search
 TAILS = (1e-6, 0.05)  # shares of the node-minutes above a height: from next to none to far too many
 
 
@@ -49,12 +50,14 @@ def rule_within(
     *,
     budget_per_day: float,
     spans: Sequence[Span],
+    count_false: Callable[[AlarmRule], int] | None = None,
 ) -> tuple[AlarmRule, bool]:
-    """The rule that keeps an alert budget on normal validation recordings, and whether any does.
+    """The rule that keeps an alert budget on validation recordings, and whether any does.
 
-    A detector that keeps it at no height (one that always alarms) is left at its highest.
+    Recordings are normal ones, or any with `count_false` to tell how many alarms of a rule are false. A detector that
+    keeps the budget at no height (one that always alarms) is left at its highest.
     """
-    candidates = heights(recordings)
+    candidates = heights(recordings, VALIDATION_HEIGHTS)
     try:
         found = threshold_for_budget(
             [recording.attack for recording in recordings],
@@ -65,6 +68,7 @@ def rule_within(
             step_s=STEP_S,
             spans=spans,
             candidates=candidates,
+            count_false=count_false,
         )
     except DataError:
         return rule_at(rule, candidates[0]), False

@@ -22,7 +22,7 @@ def live_latency(scorer: Scorer, values: NDArray[Any]) -> dict[str, Any]:
         took_ms.append((time.perf_counter() - started) * 1e3)
     p50, p99 = np.quantile(took_ms[WARM_UP:], [0.5, 0.99]).tolist()
     return {
-        "nodes": scorer.engine.num_nodes,
+        "nodes": scorer.num_nodes,
         "rows": ROWS,
         "p50_ms": p50,
         "p99_ms": p99,

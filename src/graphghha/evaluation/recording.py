@@ -5,6 +5,7 @@ t minutes, s nodes of the building, c classes.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Footage:
     identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recording:
     """Scores from the end of the warm-up on; steps count from there."""
 
@@ -58,9 +59,9 @@ class Recording:
     recovering: Bools  # [t s]
     attacks: tuple[AttackEvent, ...]
 
-    @property
+    @cached_property
     def attack(self) -> NDArray[np.float32]:
-        """[t s] P(attack)."""
+        """[t s] P(attack). Kept: every threshold that is tried reads it, and `probs` may lie on disk."""
         attack: NDArray[np.float32] = np.float32(1.0) - self.probs[..., 0]
         return attack
 

@@ -83,9 +83,10 @@ class Reader:
         return json.loads(rows[0][0]) if rows else None
 
     def incident_events(self, key: str) -> list[Event]:
-        """The story of one incident."""
+        """The story of one incident, with what operators asked for in it."""
         columns = "number, site, time_ms, kind, body"
-        found = self._all(f"SELECT {columns} FROM events WHERE incident = ? ORDER BY number", key)
+        where = "incident = ? OR (kind = 'operator.command' AND json_extract(body, '$.target') = ?)"
+        found = self._all(f"SELECT {columns} FROM events WHERE {where} ORDER BY number", key, key)
         return [_event(row) for row in found]
 
     def summary(self, site: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rivals of a model: baselines fitted on the windows the model learnt from, thresholds from its alert budget.
+"""Rivals of a model: baselines fitted on the windows the model learnt from, thresholds found where its own was.
 
 The buildings are the model's own, simulated again from its recipe, through its scaler and its expectation. What takes
 long is kept in a work directory: training windows, thresholds and scores of runs.
@@ -6,7 +6,6 @@ long is kept in a work directory: training windows, thresholds and scores of run
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
@@ -22,34 +21,32 @@ from graphghha.evaluation.baselines import BASELINES, Baseline, TrainingData, fi
 from graphghha.evaluation.baselines.base import MEAN_MIN
 from graphghha.evaluation.baselines.panel import BaselinePanel
 from graphghha.evaluation.frontier import rule_within
-from graphghha.evaluation.recording import Footage, Recording, record_panel, simulated
+from graphghha.evaluation.recording import Footage, Recording, record_panel
 from graphghha.evaluation.scenario import Run
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.training.front import FrontEnd
 from graphghha.training.recipe import ROWS_PER_DAY, Recipe, collect
 from graphghha.training.stages import whole
+from graphghha.training.validation import Validation, as_taught, false_alarms, spans
 from graphghha.training.windows import CLEAR, LabelledWindows, flat_values
 from graphghha.training.workers import worker_processes
-from graphghha.windows.features import HISTORY_ROWS, Featurizer
+from graphghha.windows.features import Featurizer
 from graphghha.windows.leaks import check_parts
 from graphghha.windows.provenance import Span
 
-VALIDATION = 6  # purpose of seeds, beside those of a recipe: no rival tunes on what the model was calibrated on
 READINGS_EVERY_MIN = 61  # coprime to the hour: no minute of it is favoured
-WARM_DAYS = -(-HISTORY_ROWS // ROWS_PER_DAY)
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RivalConfig:
-    """What the baselines learn from. Days include the warm-up, which is neither learnt from nor judged."""
+    """What the baselines learn from."""
 
     names: tuple[str, ...] = BASELINES
     recipe: Recipe | None = None  # None: the model's own
-    validation_runs: int = 4
-    validation_days: int = 9
+    validation: Validation = Validation()
 
 
 class Rivals:
@@ -66,9 +63,7 @@ class Rivals:
     ) -> None:
         self.model, self.plant, self._say, self._on_day = model, load_plant(model.plant), say, on_day
         self.budget_per_day = float(model.thresholds["budget_per_day"])
-        # an alert budget needs days enough to tell it from none
-        least = math.ceil(1 / self.budget_per_day / (config.validation_days - WARM_DAYS))
-        self.config = replace(config, validation_runs=max(config.validation_runs, least))
+        self.config = replace(config, validation=config.validation.enough_for(self.budget_per_day))
         self.recipe = config.recipe or Recipe.of(model.provenance)
         self.work = work / self._key()
         self.work.mkdir(parents=True, exist_ok=True)
@@ -85,7 +80,7 @@ class Rivals:
 
     @cached_property
     def rules(self) -> Mapping[str, tuple[AlarmRule, bool]]:
-        """Each baseline's alarm rule, and whether it keeps the budget on normal validation buildings."""
+        """Each baseline's alarm rule, and whether it keeps the budget on validation buildings."""
         file = self.work / "thresholds.json"
         if not file.exists():
             found = {name: {"rule": asdict(rule), "kept": kept} for name, (rule, kept) in self._thresholds().items()}
@@ -106,10 +101,9 @@ class Rivals:
     def group(self) -> GroupRule:
         return GroupRule(**self.model.thresholds["group"])
 
-    def watch(self, film: Footage, like: Recording) -> dict[str, Recording]:
-        """Every baseline on a run that the model has watched already; its truth is taken from there."""
-        key = hashlib.sha256(film.identity.encode()).hexdigest()[:16]
-        files = {name: self.work / f"{key}-{name}.npy" for name in self.config.names}
+    def watch(self, film: Footage) -> None:
+        """Show a run to every baseline; what each says of it is kept on disk."""
+        files = {name: self._said(name, film) for name in self.config.names}
         if not all(file.exists() for file in files.values()):
             record_panel(
                 self.plant,
@@ -118,7 +112,13 @@ class Rivals:
                 keep=lambda n, p: _spilled(files[n], p),
                 on_day=self._on_day,
             )
-        return {name: replace(like, probs=np.load(file, mmap_mode="r")) for name, file in files.items()}
+
+    def recording(self, name: str, film: Footage, like: Recording) -> Recording:
+        """One baseline's view of a run it was shown; the truth is taken from the model's recording."""
+        return replace(like, probs=np.load(self._said(name, film), mmap_mode="r"))
+
+    def _said(self, name: str, film: Footage) -> Path:
+        return self.work / f"{hashlib.sha256(film.identity.encode()).hexdigest()[:16]}-{name}.npy"
 
     def _panel(self, zones: int) -> BaselinePanel:
         model, graph = self.model, self.plant.template.replicate(zones)
@@ -127,18 +127,34 @@ class Rivals:
 
     def _thresholds(self) -> dict[str, tuple[AlarmRule, bool]]:
         baselines = self.baselines
-        self._say("baselines: alert budget on normal validation buildings")
+        self._say("baselines: alert budget on the model's validation buildings")
         runs = self._validation()
         recorded: dict[str, list[Recording]] = {name: [] for name in baselines}
         for run in runs:
-            found = record_panel(self.plant, simulated(self.plant, run), self._panel(run.zones), on_day=self._on_day)
+            # an alarm needs P(attack) only, and all classes of all baselines would not fit in memory
+            found = record_panel(
+                self.plant,
+                as_taught(self.plant, run),
+                self._panel(run.zones),
+                keep=lambda _, probs: probs[..., :1].copy(),
+                on_day=self._on_day,
+            )
             for name, recording in found.items():
                 recorded[name].append(recording)
         rule = AlarmRule(**self.model.thresholds["rule"])
-        return {
-            name: rule_within(recordings, rule, self.group, budget_per_day=self.budget_per_day, spans=_spans(runs))
-            for name, recordings in recorded.items()
-        }
+        rules = {}
+        for name in baselines:
+            self._say(f"baseline {name}: alert budget")
+            recordings = recorded.pop(name)
+            rules[name] = rule_within(
+                recordings,
+                rule,
+                self.group,
+                budget_per_day=self.budget_per_day,
+                spans=spans(runs),
+                count_false=false_alarms(recordings, self.group),
+            )
+        return rules
 
     def _training_data(self) -> TrainingData:
         normal, attacked = self.recipe.normal(), self._attacked()
@@ -161,7 +177,9 @@ class Rivals:
         return self.recipe.attacked(self.model.provenance["cases_seen"])
 
     def _validation(self) -> list[Run]:
-        return self.recipe.runs(VALIDATION, self.config.validation_runs, self.config.validation_days)
+        validation = self.config.validation
+        attacked = validation.attacked(self.recipe, self.model.provenance["cases_seen"])
+        return [*attacked, *validation.normal(self.recipe)]
 
     def _key(self) -> str:
         """Of everything that decides what a baseline learns and sees."""
@@ -172,10 +190,6 @@ class Rivals:
         for _, array in sorted(model.expectation.weights.items()):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
-
-
-def _spans(runs: Sequence[Run]) -> list[Span]:
-    return [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
 
 
 def _by_zone(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,19 +15,18 @@ from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.evaluation.budget import Threshold, threshold_for_budget
-from graphghha.evaluation.card import judged
 from graphghha.evaluation.metrics import counted
-from graphghha.evaluation.recording import STEP_S, Footage, Recording, record_footage
-from graphghha.evaluation.scenario import Run, Schedule, attacked_run
+from graphghha.evaluation.recording import STEP_S, Recording, record_footage
+from graphghha.evaluation.scenario import Run
 from graphghha.models import Model
 from graphghha.models.calibration import Calibration, fit_calibration
 from graphghha.plants import load_plant
-from graphghha.training.lookalikes import Teacher
-from graphghha.training.recipe import ROWS_PER_DAY, VALIDATION, Recipe, Trained
+from graphghha.training.recipe import Recipe, Trained
+from graphghha.training.validation import Validation, as_taught, false_alarms, spans
 from graphghha.training.workers import worker_processes
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.features import FEATURE_NAMES
-from graphghha.windows.provenance import Fingerprint, Span
+from graphghha.windows.provenance import Fingerprint
 
 IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
 DOUBT = 1e-3  # P(attack) from which a normal node-minute has something to say about calibration
@@ -36,14 +35,10 @@ PLAIN_STRIDE = 50
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinishConfig:
-    """Validation buildings, some attacked as in life and some not: for calibration and alert budget."""
+    """What a model is calibrated on, and what its alarms may cost."""
 
-    attacked_runs: int = 10  # a hundred attacks or so: with fewer, one long false alarm bends the calibration
-    attacked_days: int = 13
-    normal_runs: int = 4
-    normal_days: int = 13
+    validation: Validation = Validation()
     budget_per_day: float = 0.2  # false alarms of a 12-zone building, attacked or not
-    schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
     rule: AlarmRule = AlarmRule()
     group: GroupRule = GroupRule()
     engine: tuple[tuple[str, Any], ...] = ()
@@ -52,11 +47,8 @@ class FinishConfig:
 def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
     """Record validation runs, fit calibration and threshold on them, add the known answer."""
     model = _assemble(trained, IDENTITY, {"rule": asdict(config.rule), "group": asdict(config.group)})
-    attacked = [
-        attacked_run(run, trained.provenance["cases_seen"], config.schedule)
-        for run in recipe.runs(VALIDATION, config.attacked_runs, config.attacked_days)
-    ]
-    normal = recipe.runs(VALIDATION, config.normal_runs, config.normal_days, first=100)
+    attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
+    normal = config.validation.normal(recipe)
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
     with worker_processes(recipe.workers) as pool:
         recordings = list(pool.map(partial(_record, model, dict(config.engine)), [*attacked, *normal]))
@@ -69,17 +61,15 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
         config.group,
         budget_per_day=config.budget_per_day,
         step_s=STEP_S,
-        spans=_spans([*attacked, *normal]),
-        count_false=lambda rule: sum(len(judged(r, rule, config.group).false_alarms) for r in recordings),
+        spans=spans([*attacked, *normal]),
+        count_false=false_alarms(recordings, config.group),
     )
     return _assemble(trained, calibration, _thresholds(threshold, config.group))
 
 
 def _record(model: Model, engine: Mapping[str, Any], run: Run) -> Recording:
-    """With look-alikes under the name they are taught under: calibration must ask for what training asked for."""
     graph, plant = model.template.replicate(run.zones), load_plant(model.plant)
-    footage = Footage(run, lambda: map(Teacher(plant, run), run.simulate(plant)), f"{plant.name} {run!r}, as taught")
-    return record_footage(plant, footage, Scorer(model, graph, **engine))
+    return record_footage(plant, as_taught(plant, run), Scorer(model, graph, **engine))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:
@@ -102,14 +92,10 @@ def _calibrate(recordings: Sequence[Recording]) -> Calibration:
     return fit_calibration(
         np.concatenate(logits),
         np.concatenate(labels),
-        _spans([recording.run for recording in recordings]),
+        spans([recording.run for recording in recordings]),
         weights=np.concatenate(weights),
         biases="one",  # a class has a few dozen attacks: biases of its own would swing with every long one
     )
-
-
-def _spans(runs: Sequence[Run]) -> list[Span]:
-    return [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
 
 
 def _thresholds(threshold: Threshold, group: GroupRule) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 b windows, Z zones, n nodes of the template, f features.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from graphghha.errors import DivergedError
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.training.stages import whole
@@ -86,6 +88,7 @@ def _fit(
         if best.looks_since > config.patience:
             break
         loss = _step(adu, data, rows, config, step)
+        reached = finite(loss, step)
         optimizer.zero_grad()
         scaler.scale(loss).backward()
         scaler.unscale_(optimizer)
@@ -93,7 +96,7 @@ def _fit(
         scaler.step(optimizer)
         scaler.update()
         schedule.step()
-        on_step(Progress(step + 1, steps, float(loss.detach()), best.latest, time.perf_counter() - started))
+        on_step(Progress(step + 1, steps, reached, best.latest, time.perf_counter() - started))
         if (step + 1) % config.save_every == 0 or step + 1 == steps:
             if validation is not None:
                 best.look(adu, best_f1(adu, validation))
@@ -101,6 +104,14 @@ def _fit(
                 _save(snapshot, parts, best, step + 1)
     if best.weights:
         adu.load_state_dict(best.weights)
+
+
+def finite(loss: Tensor, step: int) -> float:
+    """The loss as a number, before it is learnt from: one step with another thing spoils every weight."""
+    value = float(loss.detach())
+    if not math.isfinite(value):
+        raise DivergedError(step + 1)
+    return value
 
 
 @dataclass(slots=True)

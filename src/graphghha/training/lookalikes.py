@@ -4,6 +4,7 @@ The catalogue declares cases whose telemetry agrees within noise (a fully stuck 
 coil). Taught as different nodes, each would get half of the probability and none of them an alarm.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -51,3 +52,8 @@ class Teacher:
             for node in nodes:
                 attack_class[..., node][at], events[..., node][at], observable[..., node][at] = label, event, seen[at]
         return replace(day, attack_class=attack_class, event=events, observable=observable)
+
+
+def taught_days(plant: Plant, run: Run) -> Iterator[LabelledDay]:
+    """A run with its labels as they are taught."""
+    return map(Teacher(plant, run), run.simulate(plant))

@@ -23,7 +23,7 @@ from graphghha.engine.frozen import FrozenModel
 from graphghha.evaluation.paper import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
 from graphghha.nn import ADU
 from graphghha.plants import Plant
-from graphghha.training.fit import Progress
+from graphghha.training.fit import Progress, finite
 from graphghha.training.front import FrontEnd, fit_front_end
 from graphghha.training.lookalikes import taught_as
 from graphghha.training.stages import whole
@@ -101,13 +101,14 @@ def fit_paper(
             logits = adu.logits(features, adu.template.replicate(features.shape[1] // adu.template.num_nodes))
             losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
             loss = (losses * weights.flatten()).sum() / weights.sum()
+            reached = finite(loss, step)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(adu.parameters(), 1.0)
             optimizer.step()
             schedule.step()
             elapsed = time.perf_counter() - started
-            on_step(Progress(step + 1, config.steps, float(loss.detach()), float("nan"), elapsed))
+            on_step(Progress(step + 1, config.steps, reached, float("nan"), elapsed))
     adu.eval()
 
 

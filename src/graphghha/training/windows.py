@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphghha.evaluation.scenario import Run
 from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.labelled import NO_EVENT
-from graphghha.training.lookalikes import Teacher
+from graphghha.training.lookalikes import taught_days
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import HISTORY_ROWS, RECENT, FeatureNorm, Featurizer
 from graphghha.windows.multiscale import Summarizer
@@ -89,8 +89,7 @@ def labelled_windows(
     shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
     parts: list[LabelledWindows] = []
     shape = (run.zones, plant.template.num_nodes)
-    days = run.simulate(plant)
-    for number, day in enumerate(map(Teacher(plant, run), days) if as_taught else days):
+    for number, day in enumerate(taught_days(plant, run) if as_taught else run.simulate(plant)):
         wanted = np.zeros(len(day.times), np.bool_)
         wanted[int(rng.integers(stride_min)) :: stride_min] = True
         for minute in _onsets(day):

@@ -1,12 +1,15 @@
 """Detection studies train, score, keep what is done, and write their page beside the printed figures."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+import torch
 
 from graphghha.bench import studies
 from graphghha.bench.attacker import AttackerConfig, Defender, attacked_zones, evade
+from graphghha.bench.comparison import comparison_page
 from graphghha.bench.detection import (
     QUICK,
     DetectionEffort,
@@ -105,17 +108,47 @@ def test_every_variant_can_be_built(variant: Variant):
     assert variant.build(load_plant("fcu")).config.layer == "graphghha"
 
 
+class _Unstable(Variant):
+    """Its first weights are no numbers, as those of a network that did not train."""
+
+    def build(self, plant):
+        adu = Variant.build(self, plant)
+        with torch.no_grad():
+            next(adu.parameters()).fill_(float("nan"))
+        return adu
+
+
+def test_a_variant_that_does_not_train_is_a_row_that_says_so(bench, tmp_path):
+    unstable = _Unstable("unstable", GRAPHGHHA.adu)
+    found = detection(bench, [GRAPHGHHA, unstable], [32], [0])
+    row = found["rows"][1]
+    assert row["diverged_at"] == 1 and row["f1"] is None and row["seeds"] == 1
+    assert not list(bench.work.glob("weights-unstable*")) and found["families"][1]["families"] == {}
+    attacker = {"config": {"restarts": 1, "steps": 1}, "zones": 1, "raise_at": 0.5}
+    attacker |= {when: {"zone": 1.0, "node": 1.0} for when in ("plain", "evaded")}
+    result = {"bench": "ablation", "machine": {"packages": {}}, **found, "attacker": attacker}
+    page = detection_page({"ablation": result}, tmp_path).read_text()
+    assert "| unstable | does not train: loss no number at step 1 |" in page
+    assert (
+        "| unstable | 32 | does not train |"
+        in comparison_page([result | {"machine": {"cpu": "some"}}], tmp_path).read_text()
+    )
+
+
 def test_the_page_shows_ours_beside_the_printed(found, tmp_path):
     machine = {"packages": {"torch": "0"}}
     heads = {**found, "machine": machine, "rows": [{**found["rows"][0], "method": "2 heads"}]}
     evaded = {"config": {"restarts": 1, "steps": 2}, "zones": 3, "raise_at": 0.5}
     shares = {"plain": {"zone": 0.9, "node": 0.8}, "evaded": {"zone": 0.7, "node": 0.1}}
+    residual = {"method": "largest_residual", "nodes": 64, "families": {"damper": {"f1": 0.75}}}
     results = {
-        "detection": {**found, "machine": machine},
+        "detection": {**found, "machine": machine, "families": [*found["families"], residual]},
+        "scenarios": {**found, "unseen": [{"family": "damper", "f1": 0.25}]},
         "heads": {**heads, "latency": [{"heads": 2, "ms": 1.0}]},
         "ablation": {**found, "machine": machine, "attacker": evaded | shares},
     }
     text = detection_page(results, tmp_path).read_text()
+    assert re.search(r"\| damper \| [\d.]+ % \| 97.8 % \| 25.0 % \| 75.0 % \|", text)
     assert (
         "(0.876)" in text and "97.8 %" in text and "| 2 | " in text and "| the attacked node | 0.800 | 0.100 |" in text
     )

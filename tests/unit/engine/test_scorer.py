@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from graphghha.engine import Engine
 from graphghha.engine.scorer import Scorer
+from graphghha.engine.zones import LOCAL_LAYERS, ZoneEngine, engine_for
 from graphghha.errors import CheckpointError
+from graphghha.graph import CpsGraph
 from model_builders import small_model
 
 
@@ -32,6 +35,27 @@ def test_batch_and_live_scores_are_the_same(model, backend):
     assert np.isnan(batch[40]).any() and not np.isnan(batch[20]).any()
     known = ~np.isnan(batch[..., 0])
     np.testing.assert_allclose(batch[known].sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", LOCAL_LAYERS)
+def test_a_rival_scores_zone_by_zone_what_it_would_score_in_the_whole_building(layer):
+    model = small_model(layer=layer)
+    graph = model.template.replicate(3)
+    by_zone, whole = engine_for(model, graph), Engine(model, graph)
+    assert isinstance(by_zone, ZoneEngine) and by_zone.dtype == whole.dtype
+    rng = np.random.default_rng(1)
+    windows = rng.normal(0, 1, (5, graph.num_nodes, by_zone.in_features)).astype(np.float32)
+    mask = rng.random((5, graph.num_nodes)) > 0.2
+    for window, known in ((windows, mask), (windows, None), (windows[0], mask[0])):
+        found, expected = by_zone.score(window, known), whole.score(window, known)
+        np.testing.assert_allclose(found, expected, atol=1e-5, equal_nan=True)
+
+
+def test_zones_that_differ_or_a_global_branch_keep_the_building_whole(model):
+    local, nodes = small_model(layer="vanilla_gat"), model.template.nodes
+    other = CpsGraph(nodes, model.template.edges[:-1])
+    assert type(engine_for(model, model.template.replicate(2))) is Engine
+    assert type(engine_for(local, other)) is Engine
 
 
 def test_calibration_is_applied(model):

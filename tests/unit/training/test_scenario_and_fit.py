@@ -9,7 +9,7 @@ import torch
 from sklearn.metrics import f1_score
 
 from builders import loop_template
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, DivergedError
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run, never_seen, split_cases
 from graphghha.nn import ADU
 from graphghha.plants import load_plant
@@ -19,6 +19,7 @@ from graphghha.training.fit import FitConfig, best_f1, fit
 from graphghha.training.lookalikes import taught_as
 from graphghha.training.presets import parse_budget
 from graphghha.training.recipe import Recipe, train
+from graphghha.training.validation import Validation
 from graphghha.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
 from graphghha.windows.expectation import noise_floor, signal_nodes
 from graphghha.windows.features import RECENT
@@ -118,6 +119,23 @@ def test_the_best_weights_on_validation_stay_and_fitting_stops_when_nothing_impr
     fit(adu, windows(), config, validation=hopeless, snapshot=tmp_path / "s.pt", on_step=watch)
     assert steps[-1] < 60 * 8, "it stopped early"
     assert best_f1(adu, hopeless) == max(value for value in f1 if value == value)
+
+
+def test_a_loss_that_is_no_number_stops_training_before_a_weight_is_spoilt():
+    adu = small_adu()
+    with torch.no_grad():
+        next(adu.parameters()).fill_(float("nan"))
+    others = {name: weight.clone() for name, weight in list(adu.named_parameters())[1:]}
+    with pytest.raises(DivergedError, match="no number at step 1"):
+        fit(adu, windows(), CONFIG)
+    assert all(torch.equal(weight, others[name]) for name, weight in adu.named_parameters() if name in others)
+
+
+def test_an_alert_budget_gets_the_days_it_needs():
+    few = Validation(attacked_runs=0, normal_runs=1, normal_days=4)
+    assert few.judged_days == 1 and few.enough_for(2.0) == few
+    assert few.enough_for(0.2).judged_days == 5
+    assert Validation().enough_for(0.2) == Validation()
 
 
 def test_the_best_f1_is_that_of_the_best_threshold():
