@@ -120,6 +120,7 @@ def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_p
     rivals = Rivals(load_model(model), RivalConfig(), tmp_path)
     sources = {run.source for run in (*rivals.recipe.normal(), *rivals.recipe.attacked(learnt["cases_seen"]))}
     assert sources < set(learnt["runs_seen"]) and len(sources) > 40
+    assert rivals.shares_validation and not Rivals(load_model(model), SMALL, tmp_path).shares_validation
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from graphghha.bench.detection_page import detection_page
 from graphghha.bench.variants import METHODS
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, DivergedError
 from graphghha.evaluation.card import report_card
 from graphghha.evaluation.protocols import DeployConfig
 from graphghha.evaluation.recording import record
@@ -128,3 +128,18 @@ def test_seeds_are_pooled_where_a_figure_is_known():
     pooled = mean(rows)
     assert pooled["f1"] == pytest.approx(0.85) and pooled["f1_std"] == pytest.approx(0.1 / 2**0.5)
     assert pooled["median_ttd_min"] == 4.0 and pooled["seeds"] == 2
+    failed = mean([rows[0], {"method": "a", "f1": None, "failed": "does not train"}])
+    assert failed["f1"] is None and failed["failed"] == "does not train"
+
+
+def test_a_method_that_does_not_train_is_a_row_that_says_so_and_the_others_go_on(tmp_path, monkeypatch):
+    def diverge(*_, **__):
+        raise DivergedError(7)
+
+    monkeypatch.setattr("graphghha.bench.deploy.train", diverge)
+    config = DeployConfig(runs=1, days=1, unseen_runs=0)
+    found = Comparison(tmp_path / "work", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
+    assert [row["f1"] for row in found["rows"]] == [None] * 4 and "step 7" in found["rows"][0]["failed"]
+    assert "no number at step 7" in detection_page({}, tmp_path, found).read_text()
+    with pytest.raises(ConfigError, match="other settings"):
+        Comparison(tmp_path / "work", replace(config, days=2), Lessons(recipe=RECIPE, finishing=FINISH))

@@ -116,9 +116,9 @@ def _apart(card: Mapping[str, Any]) -> str:
 
 def _rivals(found: Found) -> Iterable[str]:
     price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
-    apart = about["config"]["recipe"] is not None
-    whose = " of their own" if apart else ", the very ones the model learnt from"
-    validation = f"{_buildings(about['config']['validation'])} kept for that{'' if apart else ', the same for all'}"
+    whose = " of their own" if about["config"]["recipe"] else ", the very ones the model learnt from"
+    validation = f"{_buildings(about['config']['validation'])} kept for that"
+    validation += ", the same for all" if about["shares_validation"] else ", the model on others of its own"
     yield from ("## At equal false alarms", "")
     yield (
         f"Baselines learnt from {_buildings(about['learnt_from'])}{whose}, through the model's windows. "

@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from graphghha._version import __version__
 from graphghha.bench.evaluate import evaluate
 from graphghha.bench.harness import machine_info
+from graphghha.bench.methods import half_dtype
 from graphghha.bench.variants import METHODS, Variant
+from graphghha.errors import DataError, DivergedError
+from graphghha.evaluation.baselines import BASELINES
 from graphghha.evaluation.protocols import DeployConfig, deploy_trial
 from graphghha.models import save_model
+from graphghha.nn.dtype import DtypeName
 from graphghha.training.baselines import RivalConfig
 from graphghha.training.finish import FinishConfig, finish
 from graphghha.training.fit import Progress
@@ -24,6 +29,7 @@ from graphghha.training.validation import Validation
 NODES = 32  # of one zone
 SIZE = 384  # twelve zones
 FULL = DeployConfig(runs=4, days=14)
+ALIKE = DeployConfig(seed=20, runs=4, days=14, unseen_runs=0)  # buildings that no choice was made on
 QUICK = DeployConfig(runs=1, days=2, unseen_runs=0)
 
 Say = Callable[[str], None]
@@ -36,7 +42,7 @@ class Lessons:
 
     recipe: Recipe = replace(DEFAULT, attacked_runs=12, normal_runs=8, fit=replace(DEFAULT.fit, epochs=1))
     finishing: FinishConfig = FinishConfig(validation=Validation(attacked_runs=5, normal_runs=2))
-    baselines: tuple[str, ...] = ("boosting", "node_mlp", "rules")  # the others are in the report card
+    baselines: tuple[str, ...] = BASELINES
 
 
 def deploy_study(
@@ -79,7 +85,10 @@ class Comparison:
         self.work, self.config, self.lessons, self.methods = work, config, lessons, methods
         self.say, self.on_step = say, on_step
         work.mkdir(parents=True, exist_ok=True)
-        same_as_before(work / "comparison.json", {"config": asdict(config), "lessons": asdict(lessons)})
+        self.half = half_dtype()
+        networks = {variant.name: (repr(variant.adu), self._dtype(variant)) for variant in methods}
+        kept = {"config": asdict(config), "lessons": asdict(lessons), "networks": networks, "version": __version__}
+        same_as_before(work / "comparison.json", json.loads(json.dumps(kept)))
 
     def run(self, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
         """Means over seeds, and the spread of F1 over them."""
@@ -99,24 +108,39 @@ class Comparison:
             "normal_runs": recipe.normal_runs,
             "epochs": recipe.fit.epochs,
             "budget_per_day": finishing.budget_per_day,
+            "half_dtype": self.half,
         }
         return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
+
+    def _dtype(self, variant: Variant) -> DtypeName:
+        return "fp32" if variant.dtype == "fp32" else self.half
 
     def _rows(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
         """The row of a method, and beside GraphGHHA those of the baselines."""
         stored = self.work / f"rows-{variant.name}-{seed}-{size}.json"
         if not stored.exists():
-            model = self._model(variant, seed)
-            self.say(f"{variant.name}, seed {seed}: {size} nodes")
-            trial = deploy_trial(model, replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
-            rivals = None
-            if variant.name == "graphghha" and self.lessons.baselines:
-                rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
-            found = evaluate(trial, baselines=rivals, work=self.work / "rivals", say=self.say, dtype=variant.dtype)
-            first, *others = found["rows"]
+            try:
+                found = self._judged(variant, seed, size)
+            except (DivergedError, DataError) as exc:  # it did not train, or no threshold keeps the budget
+                self.say(f"{variant.name}, seed {seed}: {exc}")
+                found = [{"f1": None, "failed": str(exc)}]
+            first, *others = found
             with whole(stored) as fresh:
                 fresh.write_text(json.dumps([{**first, "method": variant.name}, *others]), encoding="utf-8")
         rows: list[dict[str, Any]] = json.loads(stored.read_text(encoding="utf-8"))
+        return rows
+
+    def _judged(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
+        model = self._model(variant, seed)
+        self.say(f"{variant.name}, seed {seed}: {size} nodes")
+        trial = deploy_trial(model, replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
+        rivals = None
+        if variant.name == "graphghha" and self.lessons.baselines:
+            rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
+        dtype = self._dtype(variant)
+        rows: list[dict[str, Any]] = evaluate(
+            trial, baselines=rivals, work=self.work / "rivals", say=self.say, dtype=dtype
+        )["rows"]
         return rows
 
     def _model(self, variant: Variant, seed: int) -> Path:
@@ -139,14 +163,15 @@ class Comparison:
 
 
 def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Every figure's mean over the rows that have it; `f1_std` is over the rows, of which there are `seeds`."""
-    names = [name for name in rows[0] if name not in ("nodes", "method", "protocol")]
+    """Every figure's mean over the rows that have it, and the spread of F1; what failed is said instead."""
+    if failed := [row["failed"] for row in rows if "failed" in row]:
+        return {"f1": None, "f1_std": None, "seeds": len(rows), "failed": failed[0]}
     figures: dict[str, Any] = {}
-    for name in names:
+    for name in rows[0].keys() - {"nodes", "method", "protocol"}:
         values = [row[name] for row in rows if row[name] is not None]
         figures[name] = float(np.mean(values)) if values else None
     spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
-    return figures | {"f1_std": spread, "seeds": len(rows)}
+    return dict(sorted(figures.items())) | {"f1_std": spread, "seeds": len(rows)}
 
 
 def _result(settings: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -74,7 +74,9 @@ def _printed(method: str, nodes: int) -> str:
 
 
 def _spread(row: Mapping[str, Any]) -> str:
-    if row["f1"] is None:
+    if "failed" in row:
+        return str(row["failed"])
+    if "diverged_at" in row:
         return f"does not train: loss no number at step {row['diverged_at']}"
     return f"{row['f1']:.3f}" + (f" ± {row['f1_std']:.3f}" if row["f1_std"] is not None else "")
 
@@ -151,7 +153,7 @@ def _table_iii(result: Result, table_ii: Result | None, directory: Path) -> list
         cells = (
             100 * found["f1"],
             paper.printed_family(family),
-            100 * unseen[family] if family in unseen else None,
+            100 * unseen[family] if unseen.get(family) is not None else None,
             100 * residual[family]["f1"] if family in residual else None,
         )
         lines.append(f"| {family} | " + " | ".join("" if cell is None else f"{cell:.1f} %" for cell in cells) + " |")
@@ -187,13 +189,14 @@ def _deploy(result: Result) -> list[str]:
         f"{config['runs']} unseen ones for {config['days']} days. The shipped model learns from "
         f"{DEFAULT.attacked_runs} and {DEFAULT.normal_runs} ({DEFAULT.fit.epochs}): this table compares methods, "
         "[the report card](deploy/report.md) says what is shipped. Thresholds come from validation buildings at "
-        f"{learnt['budget_per_day']:g} false alarms a day. All figures are means over seeds, ± is the spread.",
+        f"{learnt['budget_per_day']:g} false alarms a day. All figures are means over seeds, ± is the spread. "
+        f"Quantized GAT runs in {learnt['half_dtype']} here.",
         "",
         "| nodes | method | F1 | " + " | ".join(name for _, name in _DEPLOY_COLUMNS) + " |",
         "|---" * (3 + len(_DEPLOY_COLUMNS)) + "|",
     ]
     for row in result["rows"]:
-        cells = [number(row[figure]) for figure, _ in _DEPLOY_COLUMNS]
+        cells = [number(row.get(figure)) for figure, _ in _DEPLOY_COLUMNS]
         lines.append(f"| {row['nodes']} | {row['method']} | {_spread(row)} | " + " | ".join(cells) + " |")
     return lines
 

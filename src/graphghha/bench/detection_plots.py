@@ -12,14 +12,19 @@ Result = Mapping[str, Any]
 ALWAYS = 2 / 3  # F1 of crying wolf at every sample
 
 
+def _trained(result: Result) -> list[Mapping[str, Any]]:
+    """Rows of networks that trained: the others have nothing to draw."""
+    return [row for row in result["rows"] if row["f1"] is not None]
+
+
 @styled()
 def sizes_figure(result: Result, path: Path) -> None:
     """F1 against nodes, of those that compete: a method that lies below "always" everywhere is in the table only."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.5, 4.8))
-    for method in dict.fromkeys(row["method"] for row in result["rows"]):
-        rows = [row for row in result["rows"] if row["method"] == method]
+    for method in dict.fromkeys(row["method"] for row in _trained(result)):
+        rows = [row for row in _trained(result) if row["method"] == method]
         if method not in paper.TABLE_II and max(row["f1"] for row in rows) < ALWAYS:
             continue
         nodes, f1 = [row["nodes"] for row in rows], [row["f1"] for row in rows]
@@ -39,13 +44,13 @@ def tradeoff_figure(result: Result, latency: Result, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.5, 4.8))
-    for method in dict.fromkeys(row["method"] for row in result["rows"]):
+    for method in dict.fromkeys(row["method"] for row in _trained(result)):
         ms = {
             row["nodes"]: row["ms"]
             for row in latency["rows"]
             if row["method"] == method and (row["dtype"] == "fp32" or method == "quantized_gat")
         }
-        rows = [row for row in result["rows"] if row["method"] == method and row["nodes"] in ms]
+        rows = [row for row in _trained(result) if row["method"] == method and row["nodes"] in ms]
         if not rows:
             continue  # its time was not measured
         axes.plot(
@@ -92,9 +97,10 @@ def heads_figure(result: Result, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, (axes, beside) = plt.subplots(1, 2, figsize=(8, 3.4))
-    heads = [int(row["method"].split()[0]) for row in result["rows"]]
-    spread = [row["f1_std"] or 0.0 for row in result["rows"]]
-    f1 = [row["f1"] for row in result["rows"]]
+    rows = _trained(result)
+    heads = [int(row["method"].split()[0]) for row in rows]
+    spread = [row["f1_std"] or 0.0 for row in rows]
+    f1 = [row["f1"] for row in rows]
     axes.errorbar(heads, f1, spread, marker="o", capsize=2, color=COLOURS["graphghha"], label="F1")
     printed = {count: f1 for count, f1 in paper.HEADS_F1.items() if f1}
     axes.plot(list(printed), list(printed.values()), "--o", color=COLOURS["graphghha"], alpha=0.5, label="F1, paper")

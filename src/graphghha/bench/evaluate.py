@@ -64,6 +64,7 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
     found["baselines"] = {
         "config": asdict(rivals.config),
         "learnt_from": {name: getattr(rivals.recipe, name) for name in ("attacked_runs", "normal_runs")},
+        "shares_validation": rivals.shares_validation,
         "budget_per_day": rivals.budget_per_day,
         "keeps_budget": {name: kept for name, (_, kept) in rules.items()},
         "raise_at": {name: rule.raise_at for name, (rule, _) in rules.items()},

@@ -54,9 +54,12 @@ def default_config(in_features: int = 16) -> AduConfig:
 
 
 def method_dtype(name: str, task: Task) -> DtypeName:
-    """Quantized GAT runs in 16 bit: bf16 where the CPU computes in it, else fp16. The others as asked."""
-    if name != "quantized_gat":
-        return task.dtype
+    """Quantized GAT runs in 16 bit, the others as asked."""
+    return half_dtype() if name == "quantized_gat" else task.dtype
+
+
+def half_dtype() -> DtypeName:
+    """bf16 where the CPU computes in it, else fp16."""
     features = machine()["features"]
     return "bf16" if features["avx512_bf16"] or features["amx_bf16"] else "fp16"
 

@@ -56,7 +56,7 @@ def deploy_retrained(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequ
     is_quick = _is_quick(bench)
     comparison = deploy.Comparison(
         bench.work / "deploy-retrained",
-        deploy.QUICK if is_quick else deploy.FULL,
+        deploy.QUICK if is_quick else deploy.ALIKE,
         QUICK_LESSONS if is_quick else deploy.Lessons(),
         say=bench.say,
         on_step=bench.on_step,

@@ -91,7 +91,7 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     if (found := body["disposition"]) is not None:
         click.echo(f"  was: {found['is']}, says {found['by']}{': ' + found['reason'] if found['reason'] else ''}")
     for entry in story:
-        said = entry.get("state") or f"{entry['verb']} by {entry['by']}"
+        said = entry.get("state") or f"{entry['verb']} by {entry.get('by', 'nobody')}"
         click.echo(f"  {entry['time']}  {entry['event']}  {said}{': ' + entry['reason'] if 'reason' in entry else ''}")
 
 

@@ -106,11 +106,14 @@ class Engine:
 
     def _open(self, name: str, model: FrozenModel) -> Backend | None:
         try:
-            return open_backend(name, model, self.graph, self.dtype, self.threads)
+            return self._backend(name, model)
         except EngineError as exc:
             self._notes[name] = f"unavailable: {exc}"
             log.warning("engine: the %s backend cannot be used: %s", name, exc)
             return None
+
+    def _backend(self, name: str, model: FrozenModel) -> Backend:
+        return open_backend(name, model, self.graph, self.dtype, self.threads)
 
     def _measure_ms(self, backend: Backend) -> float:
         """Median time of a few calls after a warm-up, so that nobody's first alarm pays for either."""

@@ -16,7 +16,7 @@ from graphghha.windows.provenance import Span
 
 LEAST = 1e-6  # a threshold must lie above 0
 HALVINGS = 5
-VALIDATION_HEIGHTS = 54  # as fine as the model's own search
+VALIDATION_HEIGHTS = 54  # about as many as a model's own search tries
 TAILS = (1e-6, 0.05)  # shares of the node-minutes above a height: from next to none to far too many
 
 

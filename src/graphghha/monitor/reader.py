@@ -83,7 +83,7 @@ class Reader:
         return json.loads(rows[0][0]) if rows else None
 
     def incident_events(self, key: str) -> list[Event]:
-        """The story of one incident, with what operators asked for in it."""
+        """The story of one incident, with what operators asked of it by its name."""
         columns = "number, site, time_ms, kind, body"
         where = "incident = ? OR (kind = 'operator.command' AND json_extract(body, '$.target') = ?)"
         found = self._all(f"SELECT {columns} FROM events WHERE {where} ORDER BY number", key, key)

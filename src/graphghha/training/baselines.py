@@ -33,7 +33,7 @@ from graphghha.training.windows import CLEAR, LabelledWindows, flat_values
 from graphghha.training.workers import worker_processes
 from graphghha.windows.features import Featurizer
 from graphghha.windows.leaks import check_parts
-from graphghha.windows.provenance import Span
+from graphghha.windows.provenance import Fingerprint, Span
 
 READINGS_EVERY_MIN = 61  # coprime to the hour: no minute of it is favoured
 
@@ -100,6 +100,13 @@ class Rivals:
     @property
     def group(self) -> GroupRule:
         return GroupRule(**self.model.thresholds["group"])
+
+    @property
+    def shares_validation(self) -> bool:
+        """Whether thresholds come from the very buildings that the model's comes from."""
+        seen = self.model.thresholds.get("seen")
+        spans = Fingerprint.from_dict(seen).spans if seen else ()
+        return {span.source for span in spans} == {run.source for run in self._validation()}
 
     def watch(self, film: Footage) -> None:
         """Show a run to every baseline; what each says of it is kept on disk."""

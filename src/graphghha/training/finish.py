@@ -14,6 +14,7 @@ from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
+from graphghha.errors import ConfigError
 from graphghha.evaluation.budget import Threshold, threshold_for_budget
 from graphghha.evaluation.metrics import counted
 from graphghha.evaluation.recording import STEP_S, Recording, record_footage
@@ -47,6 +48,8 @@ class FinishConfig:
 def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
     """Record validation runs, fit calibration and threshold on them, add the known answer."""
     model = _assemble(trained, IDENTITY, {"rule": asdict(config.rule), "group": asdict(config.group)})
+    if not config.validation.attacked_runs:
+        raise ConfigError("finish: calibration needs attacked validation buildings; give at least one")
     attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
     normal = config.validation.normal(recipe)
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")

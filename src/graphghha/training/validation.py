@@ -6,6 +6,7 @@ from functools import partial
 from math import ceil
 
 from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.errors import ConfigError
 from graphghha.evaluation.card import judged
 from graphghha.evaluation.recording import Footage, Recording
 from graphghha.evaluation.scenario import Run, Schedule, attacked_run
@@ -28,6 +29,10 @@ class Validation:
     normal_runs: int = 4
     normal_days: int = 13
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
+
+    def __post_init__(self) -> None:
+        if min(self.attacked_days, self.normal_days) <= WARM_DAYS or min(self.attacked_runs, self.normal_runs) < 0:
+            raise ConfigError(f"validation: the first {WARM_DAYS} days of a building fill the windows; give more days")
 
     @property
     def judged_days(self) -> int:

@@ -127,7 +127,8 @@ def test_a_variant_that_does_not_train_is_a_row_that_says_so(bench, tmp_path):
     attacker = {"config": {"restarts": 1, "steps": 1}, "zones": 1, "raise_at": 0.5}
     attacker |= {when: {"zone": 1.0, "node": 1.0} for when in ("plain", "evaded")}
     result = {"bench": "ablation", "machine": {"packages": {}}, **found, "attacker": attacker}
-    page = detection_page({"ablation": result}, tmp_path).read_text()
+    table_ii = found | {"machine": {"packages": {}}}
+    page = detection_page({"ablation": result, "detection": table_ii}, tmp_path).read_text()
     assert "| unstable | does not train: loss no number at step 1 |" in page
     assert (
         "| unstable | 32 | does not train |"

@@ -8,7 +8,7 @@ import pytest
 from graphghha.engine import Engine
 from graphghha.engine.scorer import Scorer
 from graphghha.engine.zones import LOCAL_LAYERS, ZoneEngine, engine_for
-from graphghha.errors import CheckpointError
+from graphghha.errors import CheckpointError, SchemaError
 from graphghha.graph import CpsGraph
 from model_builders import small_model
 
@@ -46,7 +46,14 @@ def test_a_rival_scores_zone_by_zone_what_it_would_score_in_the_whole_building(l
     rng = np.random.default_rng(1)
     windows = rng.normal(0, 1, (5, graph.num_nodes, by_zone.in_features)).astype(np.float32)
     mask = rng.random((5, graph.num_nodes)) > 0.2
-    for window, known in ((windows, mask), (windows, None), (windows[0], mask[0])):
+    assert by_zone.num_nodes == by_zone.describe()["nodes"] == graph.num_nodes
+    for window, known in (
+        (windows, mask),
+        (windows, None),
+        (windows, mask[0]),
+        (windows[0], mask[0]),
+        (windows[:0], None),
+    ):
         found, expected = by_zone.score(window, known), whole.score(window, known)
         np.testing.assert_allclose(found, expected, atol=1e-5, equal_nan=True)
 
@@ -56,6 +63,16 @@ def test_zones_that_differ_or_a_global_branch_keep_the_building_whole(model):
     other = CpsGraph(nodes, model.template.edges[:-1])
     assert type(engine_for(model, model.template.replicate(2))) is Engine
     assert type(engine_for(local, other)) is Engine
+    neighbors = {**local.adu_config["neighbors"], "neighbor_divisor": 8}  # a cap that follows the size of the graph
+    grown = replace(local, adu_config={**local.adu_config, "neighbors": neighbors})
+    assert type(engine_for(grown, model.template.replicate(2))) is Engine
+
+
+def test_a_rival_refuses_the_windows_of_another_building():
+    model = small_model(layer="vanilla_gat")
+    engine = engine_for(model, model.template.replicate(3))
+    with pytest.raises(SchemaError, match="24 nodes"):
+        engine.score(np.zeros((2, 4 * 8, engine.in_features), np.float32))
 
 
 def test_calibration_is_applied(model):

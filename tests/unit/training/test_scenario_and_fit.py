@@ -136,6 +136,8 @@ def test_an_alert_budget_gets_the_days_it_needs():
     assert few.judged_days == 1 and few.enough_for(2.0) == few
     assert few.enough_for(0.2).judged_days == 5
     assert Validation().enough_for(0.2) == Validation()
+    with pytest.raises(ConfigError, match="first 3 days"):
+        Validation(normal_days=3)
 
 
 def test_the_best_f1_is_that_of_the_best_threshold():
