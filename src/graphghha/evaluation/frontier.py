@@ -8,7 +8,7 @@ import numpy as np
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.errors import DataError
-from graphghha.evaluation.budget import rule_at, threshold_for_budget
+from graphghha.evaluation.budget import CANDIDATES, rule_at, threshold_for_budget
 from graphghha.evaluation.card import judged
 from graphghha.evaluation.events import event_scores
 from graphghha.evaluation.recording import STEP_S, Recording
@@ -16,7 +16,6 @@ from graphghha.windows.provenance import Span
 
 LEAST = 1e-6  # a threshold must lie above 0
 HALVINGS = 5
-VALIDATION_HEIGHTS = 54  # about as many as a model's own search tries
 TAILS = (1e-6, 0.05)  # shares of the node-minutes above a height: from next to none to far too many
 
 
@@ -55,9 +54,11 @@ def rule_within(
     """The rule that keeps an alert budget on validation recordings, and whether any does.
 
     Recordings are normal ones, or any with `count_false` to tell how many alarms of a rule are false. A detector that
-    keeps the budget at no height (one that always alarms) is left at its highest.
+    keeps the budget at no height (one that always alarms) is left at its highest. Tried are the heights that a model
+    tries, and quantiles of the scores: a baseline may have all of its own between two of them.
     """
-    candidates = heights(recordings, VALIDATION_HEIGHTS)
+    own = heights(recordings)
+    candidates = sorted({*own, *(height for height in CANDIDATES if height > own[-1])}, reverse=True)
     try:
         found = threshold_for_budget(
             [recording.attack for recording in recordings],

@@ -21,14 +21,14 @@ from graphghha.evaluation.baselines import BASELINES, Baseline, TrainingData, fi
 from graphghha.evaluation.baselines.base import MEAN_MIN
 from graphghha.evaluation.baselines.panel import BaselinePanel
 from graphghha.evaluation.frontier import rule_within
-from graphghha.evaluation.recording import Footage, Recording, record_panel
+from graphghha.evaluation.recording import Footage, Recording, record_panel, simulated
 from graphghha.evaluation.scenario import Run
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.training.front import FrontEnd
 from graphghha.training.recipe import ROWS_PER_DAY, Recipe, collect
 from graphghha.training.stages import whole
-from graphghha.training.validation import Validation, as_taught, false_alarms, spans
+from graphghha.training.validation import Validation, false_alarms, spans
 from graphghha.training.windows import CLEAR, LabelledWindows, flat_values
 from graphghha.training.workers import worker_processes
 from graphghha.windows.features import Featurizer
@@ -141,7 +141,7 @@ class Rivals:
             # an alarm needs P(attack) only, and all classes of all baselines would not fit in memory
             found = record_panel(
                 self.plant,
-                as_taught(self.plant, run),
+                simulated(self.plant, run),  # labels as in a test: rules know no lessons
                 self._panel(run.zones),
                 keep=lambda _, probs: probs[..., :1].copy(),
                 on_day=self._on_day,

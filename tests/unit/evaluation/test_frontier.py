@@ -71,6 +71,15 @@ def test_a_method_that_keeps_no_budget_is_left_at_its_highest():
     assert kept and rule.raise_at == pytest.approx(0.2)
 
 
+def test_the_search_is_fine_where_scores_are_rare():
+    """Nothing but a few high scores: quantiles alone would leave the threshold at the highest of them."""
+    scores = np.full((DAY, 8), 0.01, np.float32)
+    scores[100:130, 1], scores[700:730, 1] = 0.99, 0.5
+    search = {"budget_per_day": 1.0, "spans": [Span("normal", 0, DAY)]}
+    rule, kept = rule_within([recording(scores, ())], RULE, GROUP, **search)
+    assert kept and 0.5 < rule.raise_at < 0.56
+
+
 def test_the_card_comes_apart_by_family_case_and_distance(watched):
     examined = [examine(watched, RULE, GROUP)]
     families = by_attack(examined, "family")
