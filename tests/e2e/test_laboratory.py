@@ -14,7 +14,7 @@ from graphghha.bench.detection_page import detection_page
 from graphghha.bench.variants import METHODS
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
-from graphghha.errors import ConfigError, DivergedError
+from graphghha.errors import ConfigError, DivergedError, LeakError
 from graphghha.evaluation.card import report_card
 from graphghha.evaluation.protocols import DeployConfig
 from graphghha.evaluation.recording import record
@@ -141,5 +141,12 @@ def test_a_method_that_does_not_train_is_a_row_that_says_so_and_the_others_go_on
     found = Comparison(tmp_path / "work", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
     assert [row["f1"] for row in found["rows"]] == [None] * 4 and "step 7" in found["rows"][0]["failed"]
     assert "no number at step 7" in detection_page({}, tmp_path, found).read_text()
+
+    def leak(*_, **__):
+        raise LeakError("seen before")
+
+    monkeypatch.setattr("graphghha.bench.deploy.train", leak)
+    with pytest.raises(LeakError):
+        Comparison(tmp_path / "leaky", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
     with pytest.raises(ConfigError, match="other settings"):
         Comparison(tmp_path / "work", replace(config, days=2), Lessons(recipe=RECIPE, finishing=FINISH))

@@ -13,7 +13,7 @@ from graphghha.bench.evaluate import evaluate
 from graphghha.bench.harness import machine_info
 from graphghha.bench.methods import half_dtype
 from graphghha.bench.variants import METHODS, Variant
-from graphghha.errors import DataError, DivergedError
+from graphghha.errors import DataError, DivergedError, LeakError
 from graphghha.evaluation.baselines import BASELINES
 from graphghha.evaluation.protocols import DeployConfig, deploy_trial
 from graphghha.models import save_model
@@ -121,6 +121,8 @@ class Comparison:
         if not stored.exists():
             try:
                 found = self._judged(variant, seed, size)
+            except LeakError:
+                raise  # no figure of such a run may stand anywhere
             except (DivergedError, DataError) as exc:  # it did not train, or no threshold keeps the budget
                 self.say(f"{variant.name}, seed {seed}: {exc}")
                 found = [{"f1": None, "failed": str(exc)}]

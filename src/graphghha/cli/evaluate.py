@@ -20,7 +20,7 @@ from graphghha.cli.model_argument import MODEL
 @click.option("--days", default=14, show_default=True, help="Judged days of each.")
 @click.option("--zones", default=12, show_default=True, help="Zones of each.")
 @click.option("--unseen-runs", default=1, show_default=True, help="Buildings with whole cases training never saw.")
-@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (half an hour).")
+@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (an hour).")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
