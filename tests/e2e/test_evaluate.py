@@ -129,6 +129,8 @@ def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_p
         ("time", lambda old: pc.add(old, pa.scalar(365 * 86_400_000, pa.duration("ms"))), "has no such minute"),
         ("active", lambda old: pa.array([None, *old.to_pylist()[1:]]), "column 'active' has nulls"),
         ("class", lambda old: pa.array(["normal"] * len(old)), "active attack with class 'normal'"),
+        ("active", lambda old: pa.array(["False"] * len(old)), "'active' holds string; it should hold true or false"),
+        ("time", lambda old: pa.array(["noon"] * len(old)), "'time' holds string; it should hold timestamps"),
     ],
 )
 def test_labels_that_do_not_belong_are_refused_instead_of_lost(model, data, tmp_path, column, change, reason):

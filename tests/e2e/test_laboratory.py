@@ -14,7 +14,7 @@ from graphghha.bench.detection_page import detection_page
 from graphghha.bench.variants import METHODS
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
-from graphghha.errors import ConfigError, DivergedError, LeakError
+from graphghha.errors import ConfigError, DataError, DivergedError, LeakError
 from graphghha.evaluation.card import report_card
 from graphghha.evaluation.protocols import DeployConfig
 from graphghha.evaluation.recording import record
@@ -74,6 +74,16 @@ def test_a_second_run_takes_up_the_stages_of_the_first(trained):
         assert (again.adu.state_dict()[name] == tensor).all()
 
 
+@pytest.mark.parametrize("kind", ["recipe.json", "snapshot.pt", "scaler.json", "expectation.safetensors", "windows-*"])
+@pytest.mark.parametrize("left", [0, 100])
+def test_a_stage_that_the_disk_has_damaged_is_named(trained, kind, left, tmp_path):
+    shutil.copytree(trained[1], tmp_path / "work")
+    file = next((tmp_path / "work").glob(kind))
+    file.write_bytes(file.read_bytes()[:left])
+    with pytest.raises(DataError, match=f"{file.name}: is damaged .*remove it, and it is made again"):
+        train(RECIPE, tmp_path / "work", say=lambda text: None, on_step=lambda progress: None)
+
+
 @pytest.mark.parametrize("changed", [{"seed": 1}, {"stride_min": 20}, {"adu": {**RECIPE.adu, "layers": 3}}])
 def test_stages_of_other_settings_are_refused(trained, changed):
     with pytest.raises(ConfigError, match=f"other settings .*{next(iter(changed))}.*another work directory"):
@@ -115,6 +125,7 @@ def test_methods_are_compared_alike_under_the_deploy_protocol_and_what_is_done_i
     found = comparison.run([64], [0])
     assert [row["method"] for row in found["rows"]] == ["quantized_gat", "graphghha"]
     assert all(row["seeds"] == 1 and row["f1_std"] is None and 0 <= row["f1"] <= 1 for row in found["rows"])
+    assert all(row["equal_false_alarms_per_day"] == 0.5 for row in found["rows"]), "a price of its own compares nothing"
     learnt = [load_model(tmp_path / "work/seed-0" / name).provenance for name in ("vanilla_gat", "graphghha")]
     assert learnt[0]["runs_seen"] == learnt[1]["runs_seen"]
     page = detection_page({}, tmp_path, found).read_text()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.bench.card_plots import draw_card
+from graphghha.evaluation.protocols import FULL_HISTORY_HOURS
 from graphghha.plants.telemetry import make_folder, writing
 
 Found = Mapping[str, Any]
@@ -95,6 +96,8 @@ def _basis(found: Found) -> list[str]:
             f"{config['runs']} unseen buildings of {config['zones']} zones, {config['days']} judged days each, "
             f"seed {config['seed']}; severities that training never saw are among the attacks."
         )
+        if config["history_hours"] < FULL_HISTORY_HOURS:
+            data += f" Connected {config['history_hours']} hours before the first judged minute."
     else:
         data = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
     return [

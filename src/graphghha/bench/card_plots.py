@@ -47,7 +47,8 @@ def reliability_figure(found: Found, plt: Any) -> Any:
     below.bar(
         edges[:-1], curve["counts"], width=np.diff(edges), align="edge", color=ACCENT, alpha=0.35, edgecolor="white"
     )
-    below.set(xlabel="probability of an attack, as told", ylabel="node-minutes", yscale="log")
+    scale = "log" if any(curve["counts"]) else "linear"
+    below.set(xlabel="probability of an attack, as told", ylabel="node-minutes", yscale=scale)
     return figure
 
 

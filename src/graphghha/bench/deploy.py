@@ -43,6 +43,7 @@ class Lessons:
     recipe: Recipe = replace(DEFAULT, attacked_runs=12, normal_runs=8, fit=replace(DEFAULT.fit, epochs=1))
     finishing: FinishConfig = FinishConfig(validation=Validation(attacked_runs=5, normal_runs=2))
     baselines: tuple[str, ...] = BASELINES
+    price_per_day: float = 0.5  # false alarms that operators bear: what methods find for no more is what compares them
 
 
 def deploy_study(
@@ -108,6 +109,7 @@ class Comparison:
             "normal_runs": recipe.normal_runs,
             "epochs": recipe.fit.epochs,
             "budget_per_day": finishing.budget_per_day,
+            "price_per_day": self.lessons.price_per_day,
             "half_dtype": self.half,
         }
         return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
@@ -141,7 +143,12 @@ class Comparison:
             rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
         dtype = self._dtype(variant)
         rows: list[dict[str, Any]] = evaluate(
-            trial, baselines=rivals, work=self.work / "rivals", say=self.say, dtype=dtype
+            trial,
+            baselines=rivals,
+            work=self.work / "rivals",
+            price_per_day=self.lessons.price_per_day,
+            say=self.say,
+            dtype=dtype,
         )["rows"]
         return rows
 

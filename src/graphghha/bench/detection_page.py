@@ -8,6 +8,7 @@ from graphghha.bench import paper
 from graphghha.bench.detection_plots import families_figure, heads_figure, sizes_figure, tradeoff_figure
 from graphghha.bench.page_parts import number
 from graphghha.training.presets import DEFAULT
+from graphghha.windows.features import FEATURE_NAMES
 
 Result = Mapping[str, Any]
 STUDIES = ("detection", "scenarios", "heads", "ablation")
@@ -28,7 +29,7 @@ def detection_page(results: Mapping[str, Result], directory: Path, deploy: Resul
         parts += ["", "![F1 against size](detection.svg)"]
         if latency := results.get("latency"):
             tradeoff_figure(found, latency, directory / "tradeoff.svg")
-            parts += ["", "## F1 against latency", "", "![F1 against latency](tradeoff.svg)"]
+            parts += ["", "## F1 against latency", "", "![F1 against latency](tradeoff.svg)", "", _of_table_i(latency)]
     if found := results.get("scenarios") or results.get("detection"):
         parts += _table_iii(found, results.get("detection"), directory)
     if deploy:
@@ -44,16 +45,16 @@ def detection_page(results: Mapping[str, Result], directory: Path, deploy: Resul
 
 
 _INTRO = """The paper's protocol on our testbed: one unit, one case for a whole year, a year cut into z segments that
-become the zones of one graph of 32 z nodes (docs/decisions/paper-protocol.md). Training, validation and test are years
-of their own, with other weather and noise. A sample is alarmed when its worst node, averaged over zones, passes the
-score that one normal sample in a hundred reaches in the worst of the validation years. F1 is of each case against as
-many normal samples, then the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that show
-nothing as misses, `ceiling` is the raw score of a perfect detector of those that do; it judges by the last half hour,
-so that a detector with days of memory may lie above it. The paper's own F1 stands in brackets.
-Quantized GAT is the vanilla one with its weights in fp16. Methods without a network stand beside: `largest_residual`
-alarms on the reading farthest from what its neighbours imply, `pca_residual` on what principal components of the zone
-leave unexplained, `signal_range` on the reading farthest from its usual values. A sample is attacked or not: "class =
-node kind" would be "always"."""
+become the zones of one graph of 32 z nodes ([how](../decisions/paper-protocol.md)). Training, validation and test are
+years of their own, with other weather and noise. A sample is alarmed when its worst node, averaged over zones, passes
+the score that one normal sample in a hundred reaches in the worst of the validation years. F1 is of each case against
+as many normal samples, then the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that
+show nothing as misses, `ceiling` is the raw score of a perfect detector of those that do; it judges by the last half
+hour, so that a detector with days of memory may lie above it. The paper's own F1 stands in brackets. Quantized GAT is
+the vanilla one with its weights in fp16. Methods without a network stand beside: `largest_residual` alarms on the
+reading farthest from what its neighbours imply, `pca_residual` on what principal components of the zone leave
+unexplained, `signal_range` on the reading farthest from its usual values. A sample is attacked or not: "class = node
+kind" would be "always"."""
 
 
 def _config(result: Result) -> str:
@@ -64,6 +65,15 @@ def _config(result: Result) -> str:
         f"{config['stride_min']} minutes with 72 hours of history, {config['normal_years']} normal units in every "
         f"year, thresholds from {config['quiet_years']} normal years, "
         f"{config['steps']} training steps of {config['batch_zones']} zones. {packages}.\n"
+    )
+
+
+def _of_table_i(latency: Result) -> str:
+    config = latency["config"]
+    return (
+        f"Times are those of [Table I](latency.md), where every capped method keeps at most {config['max_neighbors']} "
+        f"neighbours and a node has {config['in_features']} features; the networks of this page keep fewer (above) and "
+        f"read {len(FEATURE_NAMES)}."
     )
 
 
@@ -170,6 +180,7 @@ _DEPLOY_COLUMNS = (
     ("event_recall", "attacks found"),
     ("false_alarms_per_day", "false alarms a day"),
     ("median_ttd_min", "minutes to find"),
+    ("event_recall_at_equal", "found at equal price"),
     ("hit_at_1", "Hit@1"),
     ("hit_at_3", "Hit@3"),
     ("macro_f1", "class macro-F1"),
@@ -189,7 +200,9 @@ def _deploy(result: Result) -> list[str]:
         f"{config['runs']} unseen ones for {config['days']} days. The shipped model learns from "
         f"{DEFAULT.attacked_runs} and {DEFAULT.normal_runs} ({DEFAULT.fit.epochs}): this table compares methods, "
         "[the report card](deploy/report.md) says what is shipped. Thresholds come from validation buildings at "
-        f"{learnt['budget_per_day']:g} false alarms a day. All figures are means over seeds, ± is the spread. "
+        f"{learnt['budget_per_day']:g} false alarms a day. *At equal price*: the most that some threshold finds "
+        f"for at most {learnt['price_per_day']:g} false alarms a day on the test data itself, the same for all and no "
+        "promise. All figures are means over seeds, ± is the spread. "
         f"Quantized GAT runs in {learnt['half_dtype']} here.",
         "",
         "| nodes | method | F1 | " + " | ".join(name for _, name in _DEPLOY_COLUMNS) + " |",

@@ -22,20 +22,28 @@ def evaluate(
     baselines: RivalConfig | None = None,
     work: Path | None = None,
     out: Path | None = None,
+    price_per_day: float | None = None,
     say: Say = lambda text: None,
     on_day: Callable[[], None] = lambda: None,
     **engine: Any,
 ) -> dict[str, Any]:
-    """Findings ready for JSON. `work` keeps what the baselines learnt and said; without it that is thrown away."""
+    """Findings ready for JSON. `work` keeps what the baselines learnt and said; without it that is thrown away.
+
+    With baselines or a price, rows also say what a method finds for `price_per_day` false alarms; the price is
+    otherwise what the model costs at its own threshold.
+    """
     say("model: scoring")
     seen = watch_trial(trial, trial.footage, on_day=on_day, **engine)
     unseen = watch_trial(trial, trial.unseen, on_day=on_day, **engine)
     say("model: report card")
-    found = {"model": trial.model.fingerprint, **judge_trial(trial, seen, unseen)}
+    found = {"model": trial.model.fingerprint, **judge_trial(trial, seen, unseen, price_per_day)}
+    price = found["card"]["false_alarms_per_day"] if price_per_day is None else price_per_day
     if baselines:
         with TemporaryDirectory(prefix="graphghha-") as scratch:
             rivals = Rivals(trial.model, baselines, work or Path(scratch), say=say, on_day=on_day)
-            _add_rivals(found, trial, seen, rivals, say)
+            _add_rivals(found, trial, seen, rivals, price, say)
+    if baselines or price_per_day is not None:
+        at_equal_price(found, price)
     answer: dict[str, Any] = without_nan(found)
     if out:
         say("figures")
@@ -43,7 +51,9 @@ def evaluate(
     return answer
 
 
-def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], rivals: Rivals, say: Say) -> None:
+def _add_rivals(
+    found: dict[str, Any], trial: Trial, seen: list[Recording], rivals: Rivals, price: float, say: Say
+) -> None:
     rivals.refuse_leaks([film.run for film in trial.footage])
     rules = rivals.rules
     say("baselines: scoring")
@@ -57,7 +67,7 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
             rivals.group,
             method=name,
             protocol=trial.protocol,
-            price_per_day=found["card"]["false_alarms_per_day"],
+            price_per_day=price,
         )
         found["rows"].append(row)
         found["curves"]["budget"][name] = curve
@@ -69,4 +79,3 @@ def _add_rivals(found: dict[str, Any], trial: Trial, seen: list[Recording], riva
         "keeps_budget": {name: kept for name, (_, kept) in rules.items()},
         "raise_at": {name: rule.raise_at for name, (rule, _) in rules.items()},
     }
-    at_equal_price(found)

@@ -1,6 +1,5 @@
 """All experiments in a row: what has a fresh result is skipped, so a killed run goes on where it stopped."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from graphghha.bench.page_parts import Result
 from graphghha.bench.pages import read_result, write_pages
 from graphghha.bench.registry import EXPERIMENTS, Experiment, Scope
 from graphghha.errors import DataError, GraphGHHAError, NotFoundError
-from graphghha.models.manifest import MANIFEST
+from graphghha.models import load_model
 
 DATA = "data"
 
@@ -62,7 +61,7 @@ def run_everything(
 
 def _stamp(experiment: Experiment, scope: Scope) -> dict[str, Any]:
     """What a result depends on, as far as it can be told beforehand."""
-    model = hashlib.sha256((scope.model / MANIFEST).read_bytes()).hexdigest() if experiment.uses_model else None
+    model = load_model(scope.model).fingerprint if experiment.uses_model else None
     return {"version": __version__, "model": model, "quick": scope.quick, "seed": scope.seed}
 
 

@@ -110,16 +110,16 @@ def _status_mb(field: str) -> float:
 
 
 def machine_info() -> dict[str, Any]:
-    """What a reader needs to place the figures."""
+    """What a reader needs to place the figures, and nothing that would tell one machine from its like."""
     here = machine()
     packages = ("graphghha", "torch", "torch_geometric", "onnxruntime", "numpy")
     return {
         "cpu": here["cpu"],
         "cores": here["cores"],
         "features": [name for name, present in here["features"].items() if present],
-        "system": here["system"],
+        "system": here["system"].partition("-")[0],
         "python": platform.python_version(),
-        "compiler": here["compiler"],
+        "compiler": Path(here["compiler"]).name if here["compiler"] else None,
         # others at work on the machine stretch long calls more than short ones
         "load_average": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "packages": {name: _version(name) for name in packages},

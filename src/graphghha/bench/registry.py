@@ -14,6 +14,7 @@ from graphghha.bench.page_parts import Result, of_paper
 from graphghha.plants import load_plant
 
 Say = Callable[[str], None]
+USUAL_SEEDS = 3  # of studies that train
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,12 +24,12 @@ class Scope:
     model: Path
     quick: bool = False
     seed: int = 0
-    work: Path = Path("bench-work")  # where studies that train keep what is done
+    work: Path = Path("bench-work")  # of studies that train
     say: Say = lambda line: None
 
     @property
     def seeds(self) -> range:
-        return range(self.seed, self.seed + (1 if self.quick else 3))
+        return range(self.seed, self.seed + (1 if self.quick else USUAL_SEEDS))
 
     def paper_bench(self) -> PaperBench:
         kept = self.work / ("quick" if self.quick else "full")
@@ -127,7 +128,7 @@ EXPERIMENTS = (
     Experiment(
         name="latency",
         shows="Table I: latency, one window a call",
-        command="graphghha bench latency",
+        command="graphghha bench paper --only latency",
         run=_latency,
         bench="latency",
         batch=1,
@@ -136,7 +137,7 @@ EXPERIMENTS = (
     Experiment(
         name="latency-batch-64",
         shows="Table I: latency, amortised over 64 windows",
-        command="graphghha bench latency --batch 64",
+        command="graphghha bench paper --only latency-batch-64",
         run=_latency_batch,
         bench="latency",
         batch=64,

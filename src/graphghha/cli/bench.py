@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from graphghha.cli.bench_detection import COMMANDS
+from graphghha.cli.bench_detection import COMMANDS, WORK
 from graphghha.cli.bench_reliability import reliability
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -206,17 +206,24 @@ def events(
 @click.option("--again", is_flag=True, help="Measure even what has a fresh result.")
 @click.option("--quick", is_flag=True, help="Small sizes and few repetitions: a look, not a measurement.")
 @click.option("--seed", default=0, show_default=True, help="Of weights, windows and buildings.")
+@click.option(
+    "--work",
+    default=WORK,
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keeps the stages of studies that train.",
+)
 @_OPTIONS["model"]
 @_OPTIONS["json"]
 def paper(
-    out: Path, only: tuple[str, ...], again: bool, quick: bool, seed: int, model: Path | None, as_json: bool
+    out: Path, only: tuple[str, ...], again: bool, quick: bool, seed: int, work: Path, model: Path | None, as_json: bool
 ) -> None:
     """Every table and figure there is, and the page that compares them with the paper's."""
     from graphghha.bench.everything import run_everything
     from graphghha.bench.registry import Scope
     from graphghha.errors import EngineError
 
-    scope = Scope(model=_model(model), quick=quick, seed=seed, say=_settings(quick, as_json)["progress"])
+    scope = Scope(model=_model(model), quick=quick, seed=seed, work=work, say=_settings(quick, as_json)["progress"])
     done = run_everything(out, scope, only=only, again=again)
     found = {"ran": done.ran, "skipped": done.skipped, "failed": done.failed, "pages": [str(p) for p in done.pages]}
     if as_json:

@@ -20,6 +20,13 @@ from graphghha.cli.model_argument import MODEL
 @click.option("--days", default=14, show_default=True, help="Judged days of each.")
 @click.option("--zones", default=12, show_default=True, help="Zones of each.")
 @click.option("--unseen-runs", default=1, show_default=True, help="Buildings with whole cases training never saw.")
+@click.option(
+    "--history-hours",
+    default=72,
+    show_default=True,
+    type=click.IntRange(0, 72),
+    help="Of readings before the first judged minute; fewer: a monitor just connected.",
+)
 @click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (an hour).")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
@@ -33,6 +40,7 @@ def evaluate(
     days: int,
     zones: int,
     unseen_runs: int,
+    history_hours: int,
     baselines: bool,
     work: Path | None,
     out: Path | None,
@@ -53,10 +61,14 @@ def evaluate(
     from graphghha.models.shipped import shipped_model
     from graphghha.training.baselines import RivalConfig
 
-    if data and (stray := _given(("seed", "runs", "days", "zones", "unseen_runs", "write_card"))):
+    if data and (stray := _given(("seed", "runs", "days", "zones", "unseen_runs", "history_hours", "write_card"))):
         raise click.UsageError(f"{stray} is for the deploy protocol: leave DATA out")
+    if write_card and (stray := _given(("history_hours",))):
+        raise click.UsageError(f"{stray}: a model's own card is of full windows; leave --write-card out")
     directory = model or shipped_model("fcu")
-    config = DeployConfig(seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs)
+    config = DeployConfig(
+        seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs, history_hours=history_hours
+    )
     trial = file_trial(directory, data) if data else deploy_trial(directory, config)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

@@ -102,6 +102,9 @@ class Engine:
         if "onnx" in names and model.onnx_file is None and (model.adu is not None or model.template is not None):
             names.remove("onnx")
             self._notes["onnx"] = "not tried: no model.onnx at hand, and exporting takes seconds"
+        if "native" in names and model.config["layer"] != "graphghha":
+            names.remove("native")
+            self._notes["native"] = "not tried: it runs graphghha layers only"
         return names
 
     def _open(self, name: str, model: FrozenModel) -> Backend | None:

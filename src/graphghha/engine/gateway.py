@@ -169,9 +169,7 @@ def quantised(x: Tensor, fresh: Tensor) -> Tensor:
 
 
 def summaries(history: Tensor, known: Tensor, config: MultiScaleConfig) -> Tensor:
-    """[.. h Z S], newest last, to [Z S features]: windows.multiscale, for the statistics the features use."""
-    if config.slopes_s:
-        raise ConfigError("export: slopes are not among the features that can be exported")
+    """[.. h Z S], newest last, to [Z S features]: windows.multiscale in torch."""
 
     def rows(window_s: int) -> int:
         return window_s // config.step_s

@@ -111,9 +111,12 @@ def report_card(recordings: Sequence[Recording], rule: AlarmRule, group_rule: Gr
 
 
 def card_of(examined: Sequence[Examined]) -> Card:
-    """Node-minutes and events of all recordings together; the spread is over recordings, each of a seed of its own."""
+    """Node-minutes and events of all recordings together; the spread is over recordings, each of a seed of its own.
+
+    What has no denominator is NaN: a quiet week in which nothing was claimed has no F1, and no place in the spread.
+    """
     found = detection(*(np.concatenate(columns) for columns in zip(*map(_columns, examined), strict=True)))
-    single = [detection(*_columns(each)).scores.f1 for each in examined]
+    single = [f1 for each in examined if np.isfinite(f1 := detection(*_columns(each)).scores.f1)]
     attacked, prob = probabilities(examined)
     counts = sum(confusion(e.recording.truth[e.kept], e.verdicts.shown[e.kept], len(CLASSES)) for e in examined)
     assert isinstance(counts, np.ndarray), "at least one recording"
@@ -124,7 +127,7 @@ def card_of(examined: Sequence[Examined]) -> Card:
         f1_raw=found.raw.f1,
         f1_ceiling=found.f1_ceiling,
         f1_std=float(np.std(single, ddof=1)) if len(single) > 1 else float("nan"),
-        seeds=len(single),
+        seeds=len(examined),
         macro_f1=class_scores(counts, zero_division=float("nan")).macro([1, 2, 3]).f1,
         auc_pr=average_precision(attacked, prob),
         ece=expected_calibration_error(attacked, prob),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.evaluation.events import AttackEvent
+from graphghha.vocabulary import UNKNOWN
 
 Bools = NDArray[np.bool_]
 
@@ -20,14 +21,15 @@ class NodeVerdicts:
     """What a detector said of every node-minute, and which of them stand for themselves."""
 
     alarmed: Bools  # [t s]
-    shown: NDArray[np.int64]  # [t s] class shown, 0 = normal
+    shown: NDArray[np.int64]  # [t s] class shown, 0 = normal, negative = unknown
     attack: NDArray[np.floating[Any]]  # [t s] P(attack)
     own: Bools  # [t s] False where a node's word is the word of an attacked node that looks like it
 
     @classmethod
     def of(cls, active: Bools, probs: NDArray[Any]) -> "NodeVerdicts":
-        """From alarm states and class probabilities: a node in alarm shows its likeliest attack."""
+        """A node in alarm shows its likeliest attack, an unknown one no class at all."""
         shown = np.where(active, 1 + probs[..., 1:].argmax(axis=-1), 0)
+        shown[np.isnan(probs[..., 0])] = UNKNOWN
         return cls(active, shown, 1.0 - probs[..., 0], np.ones(active.shape, np.bool_))
 
 
@@ -53,6 +55,6 @@ def as_sets(
                 free, np.fmax(attack[steps, target], verdicts.attack[steps, node]), attack[steps, target]
             )
             alarmed[steps, node] &= ~free
-            shown[steps, node] = np.where(free, 0, shown[steps, node])
+            shown[steps, node] = np.where(free, np.minimum(said, 0), shown[steps, node])
             own[steps, node] &= ~free
     return NodeVerdicts(alarmed, shown, attack, own)

@@ -125,7 +125,7 @@ def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
     if holes := [name for name in LABEL_SCHEMA.names if table[name].null_count]:
         raise SchemaError(f"{where}: column {holes[0]!r} has nulls; every label must be known")
     table = table.sort_by("time")
-    times_ms = table["time"].cast("timestamp[ms]").to_numpy().astype("datetime64[ms]").astype(np.int64)
+    times_ms = table["time"].cast("timestamp[ms]", safe=False).to_numpy().astype("datetime64[ms]").astype(np.int64)
     zone = _codes(table["zone"], zones, f"{where}: zone")
     node = _codes(table["node"], plant.template.names, f"{where}: node")
     names, case = _names(table["case"])

@@ -31,12 +31,16 @@ def findings(
     protocol: str,
     held_out: Mapping[str, Sequence[str]],
     with_budget: bool = True,
+    price_per_day: float | None = None,
 ) -> dict[str, Any]:
-    """The whole card of one detector. `held_out` names cases that training never saw, by kind."""
+    """The whole card of one detector. `held_out` names cases that training never saw, by kind.
+
+    `price_per_day` is where methods are compared, and the alert-budget curve is finest; without: where this one stands.
+    """
     examined = [examine(recording, rule, group_rule) for recording in recordings]
     card = card_of(examined)
     row = row_of(card, method=method, protocol=protocol, nodes=recordings[0].near.graph.num_nodes)
-    price = card.events.false_alarms_per_day
+    price = card.events.false_alarms_per_day if price_per_day is None else price_per_day
     curve = _curve(recordings, rule, group_rule, price) if with_budget else []
     return {
         "protocol": protocol,
@@ -72,12 +76,11 @@ def baseline_row(
     return row, _curve(recordings, rule, group_rule, price_per_day)
 
 
-def at_equal_price(found: dict[str, Any]) -> None:
-    """Add to every row the most its method finds, at any threshold, for no more false alarms a day than the first row.
+def at_equal_price(found: dict[str, Any], price: float) -> None:
+    """Add to every row the most its method finds, at any threshold, for at most `price` false alarms a day.
 
-    Those thresholds have seen the test data, the first row's too: the comparison is even, and no promise.
+    Those thresholds have seen the test data, the model's too: the comparison is even, and no promise.
     """
-    price = found["rows"][0]["false_alarms_per_day"]
     for row in found["rows"]:
         curve = [BudgetPoint(**point) for point in found["curves"]["budget"][row["method"]]]
         _stand(row, price, best_within([*curve, _own(row)], price))

@@ -98,7 +98,7 @@ def counted(truth: Bools, observable: Bools, recovering: Bools) -> tuple[Bools, 
 
 
 def detection(
-    truth: Bools, alarmed: Bools, observable: Bools, recovering: Bools, *, zero_division: float = 0.0
+    truth: Bools, alarmed: Bools, observable: Bools, recovering: Bools, *, zero_division: float = float("nan")
 ) -> Detection:
     """All arrays have one shape: truth, the detector's word, and the two marks of the labels."""
     if not truth.shape == alarmed.shape == observable.shape == recovering.shape:

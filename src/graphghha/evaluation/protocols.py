@@ -25,6 +25,7 @@ from graphghha.windows.leaks import check_held_out, check_seen
 from graphghha.windows.provenance import Fingerprint, Span
 
 ROWS_PER_DAY = 1440
+FULL_HISTORY_HOURS = HISTORY_ROWS // 60
 FIRST_DAY = datetime(2018, 1, 1)
 SEED_BASE = 900_000_000  # far from every seed that training or validation may use
 UNSEEN = 500  # numbers of the runs that hold whole cases nobody trained on
@@ -34,7 +35,8 @@ UNSEEN = 500  # numbers of the runs that hold whole cases nobody trained on
 class DeployConfig:
     """`days` are judged days; the warm-up comes on top. Cases: those seen in training, plus unseen severities.
 
-    Whole cases that training never saw happen in `unseen_runs` buildings of their own and are reported apart.
+    Whole cases that training never saw happen in `unseen_runs` buildings of their own and are reported apart. With
+    fewer `history_hours` than the windows hold, the detector is one that was connected so short a time before.
     """
 
     seed: int = 0
@@ -42,11 +44,14 @@ class DeployConfig:
     days: int = 14
     zones: int = 12
     unseen_runs: int = 1
+    history_hours: int = FULL_HISTORY_HOURS
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
 
     def __post_init__(self) -> None:
         if min(self.runs, self.days, self.zones) < 1 or min(self.seed, self.unseen_runs) < 0:
             raise ConfigError("deploy: runs, days and zones must be at least 1, the seed and unseen runs not negative")
+        if not 0 <= self.history_hours <= FULL_HISTORY_HOURS:
+            raise ConfigError(f"deploy: history_hours {self.history_hours} is not within 0 to {FULL_HISTORY_HOURS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def _deploy_run(config: DeployConfig, plant: Plant, cases: Sequence[str], n: int
         days=config.days - (-HISTORY_ROWS // ROWS_PER_DAY),
         zones=config.zones,
     )
-    return simulated(plant, attacked_run(plain, cases, config.schedule))
+    return simulated(plant, attacked_run(plain, cases, config.schedule), config.history_hours * 60)
 
 
 def scorer_of(trial: Trial, film: Footage, **engine: Any) -> Scorer:
@@ -143,11 +148,15 @@ def watch_trial(
     return recordings
 
 
-def judge_trial(trial: Trial, recordings: Sequence[Recording], unseen: Sequence[Recording]) -> dict[str, Any]:
+def judge_trial(
+    trial: Trial, recordings: Sequence[Recording], unseen: Sequence[Recording], price_per_day: float | None = None
+) -> dict[str, Any]:
     """The findings about the model; runs of unseen cases stand apart."""
     rule, group = trial.rules
     words: dict[str, Any] = {"method": trial.method, "protocol": trial.protocol}
-    found = {"config": trial.config} | findings(recordings, rule, group, **words, held_out=trial.held_out)
+    found = {"config": trial.config} | findings(
+        recordings, rule, group, **words, held_out=trial.held_out, price_per_day=price_per_day
+    )
     if unseen:
         apart = findings(unseen, rule, group, **words, held_out={}, with_budget=False)
         found["unseen_cases"] = {key: apart[key] for key in ("card", "families", "cases", "confusion")}

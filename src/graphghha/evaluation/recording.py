@@ -45,6 +45,7 @@ class Footage:
     run: Run
     days: Callable[[], Iterator[LabelledDay]]
     identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
+    history_rows: int = HISTORY_ROWS  # that a detector is shown before the judged ones; fewer: it was just connected
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,10 @@ class Recording:
         return len(self.truth)
 
 
-def simulated(plant: Plant, run: Run) -> Footage:
+def simulated(plant: Plant, run: Run, history_rows: int = HISTORY_ROWS) -> Footage:
     """A run of the plant's testbed."""
-    return Footage(run, lambda: run.simulate(plant), f"{plant.name} {run!r}")
+    known = "" if history_rows == HISTORY_ROWS else f", from {history_rows} rows"
+    return Footage(run, lambda: run.simulate(plant), f"{plant.name} {run!r}{known}", history_rows)
 
 
 def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], None] = lambda: None) -> Recording:
@@ -114,13 +116,15 @@ def record_panel(
     nodes = graph.num_nodes
     probs: dict[str, list[Probs]] = {}
     truth, observable, recovering, events = [], [], [], []
-    done = 0
+    connected, done = HISTORY_ROWS - footage.history_rows, 0
     for day in footage.days():
         count = len(day.times)
         wanted = np.arange(done, done + count) >= HISTORY_ROWS
-        values = day.values.reshape(count, -1)
-        for name, scores in panel.push(values, np.isfinite(values), wanted).items():
-            probs.setdefault(name, []).append(scores)
+        if connected < done + count:
+            shown = slice(max(0, connected - done), None)
+            values = day.values.reshape(count, -1)[shown]
+            for name, scores in panel.push(values, np.isfinite(values), wanted[shown]).items():
+                probs.setdefault(name, []).append(scores)
         truth.append(day.attack_class.reshape(count, nodes)[wanted])
         recovering.append(np.repeat(day.recovering, plant.template.num_nodes, axis=1)[wanted])
         observable.append(day.observable.reshape(count, nodes))

@@ -29,8 +29,9 @@ from safetensors.numpy import load_file, save_file
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.models.manifest import verify_manifest, write_manifest
+from graphghha.models.network import check_network
 from graphghha.windows.expectation import Expectation, signal_nodes
-from graphghha.windows.features import FEATURE_NAMES, FeatureNorm
+from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
 from graphghha.windows.scale import Scaler
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -56,12 +57,18 @@ class Model:
     network_file: Path | None = None  # ONNX form of the network, for engines without torch and compiler
 
     def __post_init__(self) -> None:
+        check_network(self.adu_config, self.weights, len(set(self.template.roles)))
         signals, features = len(signal_nodes(self.template)), len(FEATURE_NAMES)
+        inputs = signals * len(RECENT.feature_names)
+        if missing := [name for name in ("features", "probabilities") if name not in self.known_answer]:
+            raise CheckpointError(f"known answer: no {missing[0]!r} in it")
         for what, found, wanted in (
             ("expectation", (self.expectation.num_signals,), (signals,)),
+            ("expectation", self.expectation.weights["W1"].shape[:2], (signals, inputs)),
             ("feature norm", self.norm.center.shape, (signals, features)),
             ("feature norm", self.norm.scale.shape, (signals, features)),
             ("known answer", self.known_answer["features"].shape, (self.template.num_nodes, features)),
+            ("known answer", self.known_answer["probabilities"].shape[:-1], (self.template.num_nodes,)),
         ):
             if tuple(found) != wanted:
                 raise CheckpointError(f"{what}: shape {tuple(found)} does not fit the template and features: {wanted}")
@@ -70,7 +77,7 @@ class Model:
                 raise CheckpointError(f"weights {name!r} are not finite")
         if not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
             raise CheckpointError("feature norm: centers must be finite, scales finite and above 0")
-        if missing := [name for name in ("rule", "group") if name not in self.thresholds]:
+        if missing := [name for name in ("rule", "group") if not isinstance(self.thresholds.get(name), Mapping)]:
             raise CheckpointError(f"thresholds: no {missing[0]!r} in them; train or finish the model anew")
 
     @property
@@ -135,7 +142,8 @@ def load_model(directory: Path) -> Model:
         if template.content_hash != config["template_hash"]:
             raise CheckpointError("template.json is not the template these weights were made for")
         expectation = load_file(directory / "expectation.safetensors")
-        floor = expectation.pop("floor")
+        if (floor := expectation.pop("floor", None)) is None:
+            raise CheckpointError("expectation: weights floor are missing")
         return Model(
             plant=config["plant"],
             template=template,

@@ -30,14 +30,14 @@ def verify_manifest(directory: Path) -> dict[str, str]:
         raise CheckpointError(
             f"{directory}/{MANIFEST}: format {manifest.get('format')!r}, this version reads {FORMAT!r}"
         )
-    present = {path.name for path in directory.iterdir() if path.is_file()} - {MANIFEST}
+    present = {path.name for path in directory.iterdir()} - {MANIFEST}
     for name in sorted(present):
         if name.lower().endswith(FORBIDDEN):
             raise CheckpointError(f"{directory}/{name}: pickles can run code and are never opened; remove it")
     if strange := sorted(present - listed.keys()):
         raise CheckpointError(f"{directory}/{strange[0]}: is not listed in {MANIFEST}; the directory was altered")
     for name, digest in listed.items():
-        if name not in present:
+        if not (directory / name).is_file():
             raise CheckpointError(f"{directory}/{name}: is missing; copy the whole model directory")
         if _sha256(directory / name) != digest:
             raise CheckpointError(f"{directory}/{name}: does not match its SHA-256 in {MANIFEST}; the file was altered")

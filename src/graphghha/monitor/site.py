@@ -27,7 +27,7 @@ class SiteConfig:
     """Rows count from the first one heard: judging begins when the windows have something to stand on."""
 
     intake: IntakeConfig = field(default_factory=IntakeConfig)
-    warm_up_rows: int = 1440
+    warm_up_rows: int = 360
     lost_after_ms: int = 300_000  # silence of the whole site
     settle_rows: int = 10  # after such a silence nodes stay unknown: the first rows show the gap, not the plant
     latching: bool = False

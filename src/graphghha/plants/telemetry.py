@@ -217,8 +217,8 @@ class TelemetryFile:
         if raw is None:
             raise SchemaError(f"{path}: no telemetry of this package: its schema has no {META_KEY.decode()!r} entry")
         self.meta = TelemetryMeta.from_bytes(raw, path)
-        if missing := set(_schema(self.meta).names) - set(self._file.schema_arrow.names):
-            raise SchemaError(f"{path}: missing columns {sorted(missing)}")
+        _check_columns(path, _schema(self.meta), self._file.schema_arrow)
+        self._whole = ("time",) if self.meta.layout == "wide" else ("time", "zone", "point", "quality")
 
     @property
     def num_steps(self) -> int:
@@ -239,9 +239,13 @@ class TelemetryFile:
     def _row_groups(self) -> Iterator[Any]:
         for number in range(self._file.num_row_groups):
             try:
-                yield self._file.read_row_group(number)
+                table = self._file.read_row_group(number)
             except (OSError, pa.ArrowInvalid) as exc:
                 raise DataError(f"{self.path}: row group {number} cannot be read: {exc}") from exc
+            for name in self._whole:
+                if nulls := table[name].null_count:
+                    raise DataError(f"{self.path}: {nulls} rows of row group {number} have no {name}; leave them out")
+            yield table
 
     def _chunks_of_long(self) -> Iterator[Chunk]:
         """Row groups that reach back into the time of the one before hold other zones of the same chunk."""
@@ -302,8 +306,7 @@ def read_labels(path: Path) -> Any:
         table = pq.read_table(labels_path(path))
     except (OSError, pa.ArrowInvalid) as exc:
         raise DataError(f"{labels_path(path)}: cannot be read: {exc}") from exc
-    if missing := set(LABEL_SCHEMA.names) - set(table.schema.names):
-        raise SchemaError(f"{labels_path(path)}: missing columns {sorted(missing)}")
+    _check_columns(labels_path(path), LABEL_SCHEMA, table.schema)
     return table
 
 
@@ -336,5 +339,33 @@ def _flat(values: NDArray[np.float32]) -> list[Any]:
 
 
 def _naive(column: Any) -> Times:
-    times: Times = column.cast(pa.timestamp("ms")).to_numpy()
+    times: Times = column.cast(pa.timestamp("ms"), safe=False).to_numpy()  # finer stamps lose what is below
     return times
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _is_name(kind: Any) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _check_columns(path: Path, wanted: Any, found: Any) -> None:
+    """All columns are there, and hold what we would write, or its like."""
+    if missing := set(wanted.names) - set(found.names):
+        raise SchemaError(f"{path}: missing columns {sorted(missing)}")
+    for column in wanted:
+        fits, kind = _KINDS[column.type.id]
+        if not fits(given := found.field(column.name).type):
+            raise SchemaError(f"{path}: column {column.name!r} holds {given}; it should hold {kind}")
+
+
+_KINDS = {
+    TIME.id: (pa.types.is_timestamp, "timestamps"),
+    pa.float32().id: (_is_number, "numbers"),
+    pa.bool_().id: (pa.types.is_boolean, "true or false"),
+    pa.string().id: (_is_name, "names"),
+    pa.dictionary(pa.int8(), pa.string()).id: (_is_name, "names"),
+}

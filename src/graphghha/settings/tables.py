@@ -138,7 +138,7 @@ class SiteTable(Credentials):
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for stragglers
     stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this says nothing
     lost_after_s: float = Field(default=300.0, gt=0)  # silence of the whole site that is an alarm
-    warm_up_rows: int = Field(default=1440, ge=0)  # rows that fill the windows before judging begins
+    warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before judging begins
     latching: bool = False  # alarms stay until somebody resets them
 
     @property

@@ -19,7 +19,7 @@ from torch.nn import functional as F  # noqa: N812
 from graphghha.errors import DivergedError
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
-from graphghha.training.stages import whole
+from graphghha.training.stages import stored, whole
 from graphghha.training.windows import CLEAR, HIDDEN, LabelledWindows
 
 
@@ -188,10 +188,11 @@ def _save(path: Path, parts: Mapping[str, Any], best: _Best, step: int) -> None:
 def _resume(path: Path, parts: Mapping[str, Any], best: _Best) -> int:
     if not path.exists():
         return 0
-    state = torch.load(path, weights_only=True)
-    for name, part in parts.items():
-        part.load_state_dict(state[name])
-    torch.set_rng_state(state["random"])
-    for name, value in state["best"].items():
-        setattr(best, name, value)
+    with stored(path):
+        state = torch.load(path, weights_only=True)
+        for name, part in parts.items():
+            part.load_state_dict(state[name])
+        torch.set_rng_state(state["random"])
+        for name, value in state["best"].items():
+            setattr(best, name, value)
     return int(state["step"])

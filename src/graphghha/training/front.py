@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 from graphghha.evaluation.scenario import Run
 from graphghha.plants import Plant
 from graphghha.training.expectation import fit_expectation
+from graphghha.training.stages import stored, whole
 from graphghha.training.windows import LabelledWindows, flat_values, labelled_windows, recent_rows, signal_features
 from graphghha.windows.expectation import Expectation, noise_floor
 from graphghha.windows.features import FeatureNorm
@@ -72,8 +73,10 @@ def _fit_norm(
 
 def _kept_json(path: Path, kind: Any, make: Callable[[], Any]) -> Any:
     if not path.exists():
-        path.write_text(json.dumps(make().to_dict()), encoding="utf-8")
-    return kind.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        with whole(path) as fresh:
+            fresh.write_text(json.dumps(make().to_dict()), encoding="utf-8")
+    with stored(path):
+        return kind.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _kept_expectation(
@@ -88,6 +91,9 @@ def _kept_expectation(
         signals = [signal for signal in plant.template.signals if signal is not None]
         floor = noise_floor([noise[name] for name in signals], np.array([scale[name] for name in signals]))
         found = fit_expectation(inputs, values, plant.template, floor, seed=seed)
-        save_file({**found.weights, "floor": found.floor}, path)
-    weights = load_file(path)
-    return Expectation({name: array for name, array in weights.items() if name != "floor"}, weights["floor"])
+        with whole(path) as fresh:
+            save_file({**found.weights, "floor": found.floor}, fresh)
+    with stored(path):
+        weights = load_file(path)
+        floor = weights.pop("floor")
+    return Expectation(weights, floor)

@@ -26,7 +26,7 @@ from graphghha.plants import Plant
 from graphghha.training.fit import Progress, finite
 from graphghha.training.front import FrontEnd, fit_front_end
 from graphghha.training.lookalikes import taught_as
-from graphghha.training.stages import whole
+from graphghha.training.stages import stored, whole
 from graphghha.vocabulary import CLASSES
 
 FRONT_DAYS = 120  # of each of the normal years that the front end is fitted on
@@ -74,7 +74,8 @@ def kept_year(
         year = featurize_year(plant, cases, seed, *settings, days=days, stride_min=stride_min, on_day=on_day)
         with whole(file) as fresh:
             save_file({"features": year.features, "observable": year.observable}, fresh)
-    return Year(tuple(cases), **load_file(file))
+    with stored(file):
+        return Year(tuple(cases), **load_file(file))
 
 
 def fit_paper(

@@ -16,7 +16,7 @@ from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
 from graphghha.training.fit import FitConfig, Progress, fit
 from graphghha.training.front import FrontEnd, fit_front_end
-from graphghha.training.stages import same_as_before, whole
+from graphghha.training.stages import same_as_before, stored, whole
 from graphghha.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.training.workers import worker_processes
 from graphghha.windows.features import FEATURE_NAMES
@@ -150,4 +150,5 @@ def collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWi
         )
         with whole(file) as fresh:
             save_file({name: getattr(found, name) for name in FIELDS}, fresh)
-    return LabelledWindows(**load_file(file))
+    with stored(file):
+        return LabelledWindows(**load_file(file))

@@ -58,6 +58,12 @@ class Expectation:
     def __post_init__(self) -> None:
         if missing := [name for name in WEIGHTS if name not in self.weights]:
             raise CheckpointError(f"expectation: weights {', '.join(missing)} are missing")
+        h = self.weights["W1"].shape[-1]
+        inputs = self.weights["W1"].shape[1:2]
+        shapes = {"W1": (*inputs, h), "b1": (1, h), "W2": (h, h), "b2": (1, h), "W3": (h, 2), "b3": (1, 2)}
+        for name, shape in shapes.items():
+            if self.weights[name].shape != (len(self.floor), *shape):
+                raise CheckpointError(f"expectation: {name} has shape {self.weights[name].shape}: not of this network")
         if not all(np.isfinite(array).all() for array in (*self.weights.values(), self.floor)):
             raise CheckpointError("expectation: weights are not finite")
 

@@ -24,16 +24,14 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 # what the expectation reads of every signal near by: now, and means of the last minutes
-RECENT = MultiScaleConfig(means_s=(5 * MINUTE, 20 * MINUTE, HOUR), stds_s=(), slopes_s=(), missings_s=())
+RECENT = MultiScaleConfig(means_s=(5 * MINUTE, 20 * MINUTE, HOUR))
 # what the model reads of a signal's own values: the near past
 VALUES = MultiScaleConfig(
-    means_s=(5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR), stds_s=(20 * MINUTE, HOUR), slopes_s=(), missings_s=(HOUR,)
+    means_s=(5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR), stds_s=(20 * MINUTE, HOUR), missings_s=(HOUR,)
 )
 # and of its residuals: from this minute to three days, because a small disagreement shows in a long mean
-RESIDUALS = MultiScaleConfig(
-    means_s=(5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR), stds_s=(), slopes_s=(), missings_s=()
-)
-SIZES = MultiScaleConfig(lags_s=(), means_s=(15 * MINUTE, HOUR, 24 * HOUR), stds_s=(), slopes_s=(), missings_s=())
+RESIDUALS = MultiScaleConfig(means_s=(5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR))
+SIZES = MultiScaleConfig(lags_s=(), means_s=(15 * MINUTE, HOUR, 24 * HOUR))
 
 FEATURE_NAMES = (
     *(f"value_{name}" for name in VALUES.feature_names),

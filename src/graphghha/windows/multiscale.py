@@ -22,44 +22,26 @@ MINUTE, HOUR = 60, 3600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MultiScaleConfig:
-    """Windows in seconds, each a whole number of steps. Slopes need three steps or a multiple of them.
+    """Windows in seconds, each a whole number of steps; `windows/features.py` says which ones a model reads.
 
     Means, standard deviations and shares of missing rows run over their window, ending with the current row; a
-    lag is the value so long ago. A slope is the mean of the newest third of its window less the mean of the oldest
-    third, as the rise over the whole window: Bartlett's line through three groups, nearly as sharp as least squares,
-    at home with gaps, and of the same size as the values.
+    lag is the value so long ago.
     """
 
     step_s: int = MINUTE
     lags_s: tuple[int, ...] = (0,)
-    means_s: tuple[int, ...] = (
-        5 * MINUTE,
-        15 * MINUTE,
-        30 * MINUTE,
-        HOUR,
-        4 * HOUR,
-        24 * HOUR,
-        72 * HOUR,
-    )
-    stds_s: tuple[int, ...] = (15 * MINUTE, HOUR, 24 * HOUR)
-    slopes_s: tuple[int, ...] = (15 * MINUTE, HOUR)
-    missings_s: tuple[int, ...] = (HOUR,)
+    means_s: tuple[int, ...] = ()
+    stds_s: tuple[int, ...] = ()
+    missings_s: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.step_s < 1:
             raise ConfigError(f"multiscale.step_s {self.step_s} must be at least 1")
-        for name, least, whole in (
-            ("lags_s", 0, 1),
-            ("means_s", 1, 1),
-            ("stds_s", 1, 1),
-            ("slopes_s", 1, 3),
-            ("missings_s", 1, 1),
-        ):
+        for name, least_s in (("lags_s", 0), ("means_s", 1), ("stds_s", 1), ("missings_s", 1)):
             for window_s in getattr(self, name):
-                if window_s < least or window_s % (whole * self.step_s):
-                    unit_s = whole * self.step_s
+                if window_s < least_s or window_s % self.step_s:
                     raise ConfigError(
-                        f"multiscale.{name}: {window_s} s must be a multiple of {unit_s} s from {least} up"
+                        f"multiscale.{name}: {window_s} s must be a multiple of {self.step_s} s from {least_s} up"
                     )
         if not self.feature_names:
             raise ConfigError("multiscale: no feature is asked for")
@@ -68,14 +50,14 @@ class MultiScaleConfig:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        kinds = ("lag", "mean", "std", "slope", "missing")
+        kinds = ("lag", "mean", "std", "missing")
         return tuple(f"{kind}_{window_s}s" for kind in kinds for window_s in getattr(self, f"{kind}s_s"))
 
     @property
     def history_rows(self) -> int:
         """Rows a sample looks back on, its own included."""
         lags = [lag_s + self.step_s for lag_s in self.lags_s]
-        return max([*lags, *self.means_s, *self.stds_s, *self.slopes_s, *self.missings_s]) // self.step_s
+        return max([*lags, *self.means_s, *self.stds_s, *self.missings_s]) // self.step_s
 
 
 class Summarizer:
@@ -134,8 +116,6 @@ class Summarizer:
             yield window.mean(0, mean_s // config.step_s)
         for std_s in config.stds_s:
             yield window.std(std_s // config.step_s)
-        for slope_s in config.slopes_s:
-            yield window.slope(slope_s // config.step_s)
         for missing_s in config.missings_s:
             yield 1.0 - window.count(0, missing_s // config.step_s) / (missing_s // config.step_s)
 
@@ -178,13 +158,6 @@ class _Windows:
         variance = self._total(self._squares, 0, width) / count - mean * mean
         std: NDArray[np.float64] = np.sqrt(np.maximum(variance, 0.0)) * QUANTUM
         return std
-
-    def slope(self, width: int) -> NDArray[np.float64]:
-        """The rise over the window; 0 while either outer third has no data."""
-        third = width // 3
-        both = (self.count(0, third) > 0) & (self.count(2 * third, third) > 0)
-        rise = self.mean(0, third) - self.mean(2 * third, third)
-        return np.where(both, 1.5 * rise, 0.0)  # the thirds lie two thirds of the window apart
 
 
 def summarize(

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
 from graphghha.graph import CpsGraph
+from graphghha.plants import known_plants, load_plant
 from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
 from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
+
+LONGEST_SILENCE_MS = 400 * 86_400_000  # longer than any season without readings
 
 
 class FileRows:
@@ -30,6 +33,7 @@ class FileRows:
         signals = [signal for signal in template.signals if signal is not None]
         if missing := [name for name in signals if name not in meta.points]:
             raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
+        _check_units(file)
         self.file, self.zones = file, meta.zones
         self.points = tuple(f"{zone}/{name}" for zone in meta.zones for name in signals)
         self._columns = [meta.points.index(name) for name in signals]
@@ -66,6 +70,12 @@ class FileRows:
         at = 0
         while at < len(times_ms):
             begin = int(times_ms[at])
+            if begin - grid.next_time_ms > LONGEST_SILENCE_MS:
+                before, after = (np.datetime64(ms, "ms").astype("datetime64[m]") for ms in (grid.next_time_ms, begin))
+                raise DataError(
+                    f"{self.file.path}: nothing from {before} to {after}; a silence of years is a wrong clock: "
+                    "correct or leave out the times before or after it"
+                )
             while begin >= grid.next_time_ms + self._portion * step_ms:
                 yield grid.advance(grid.next_time_ms + (self._portion - 1) * step_ms)
             until = grid.next_time_ms + (self._portion - 1) * step_ms
@@ -77,6 +87,16 @@ class FileRows:
     def _last(self, grid: Grid, newest_ms: int) -> Iterator[Rows]:
         """A reading between two steps belongs to the later one, which nothing has closed yet."""
         yield from _some(grid.advance(newest_ms + self._config.step_ms - 1))
+
+
+def _check_units(file: TelemetryFile) -> None:
+    """A model reads SI; degrees Fahrenheit taken for Celsius would score without a word."""
+    if file.meta.plant not in known_plants():
+        return
+    units = {signal.name: signal.unit for signal in load_plant(file.meta.plant).signals}
+    for point, unit in zip(file.meta.points, file.meta.units, strict=True):
+        if unit != units.get(point, unit):
+            raise SchemaError(f"{file.path}: {point} is in {unit!r}; telemetry files hold it in {units[point]!r}")
 
 
 def _some(rows: Rows) -> Iterator[Rows]:

@@ -32,6 +32,7 @@ def test_latency_keeps_the_contract_of_its_json(measured):
     dtypes = {(row["method"], row["dtype"]) for row in result["rows"]}
     assert {("graphghha", "fp32"), ("graphghha", "bf16"), ("gemm_floor", "bf16")} <= dtypes
     assert {verdict["dtype"] for verdict in result["gate"]} == {"fp32", "bf16"}
+    assert "/" not in (result["machine"]["compiler"] or "") and "-" not in result["machine"]["system"]
 
 
 def test_dense_methods_stop_where_they_would_need_gigabytes():

@@ -130,10 +130,9 @@ def test_a_variant_that_does_not_train_is_a_row_that_says_so(bench, tmp_path):
     table_ii = found | {"machine": {"packages": {}}}
     page = detection_page({"ablation": result, "detection": table_ii}, tmp_path).read_text()
     assert "| unstable | does not train: loss no number at step 1 |" in page
-    assert (
-        "| unstable | 32 | does not train |"
-        in comparison_page([result | {"machine": {"cpu": "some"}}], tmp_path).read_text()
-    )
+    beside = comparison_page([result | {"machine": {"cpu": "some"}}], tmp_path).read_text()
+    assert "| unstable | 32 | does not train |" in beside
+    assert "`graphghha bench ablation --seeds 1` on some" in beside, "the command that gives these very rows"
 
 
 def test_the_page_shows_ours_beside_the_printed(found, tmp_path):

@@ -1,6 +1,7 @@
 """Benchmarks of the shipped model: Table IV, events on normal operation, and all experiments in a row."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from graphghha.bench.precision_page import precision_page
 from graphghha.bench.registry import EXPERIMENTS, Experiment, Scope
 from graphghha.engine import Engine
 from graphghha.errors import DataError, EngineError, NotFoundError
-from graphghha.models import load_model
+from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
+from model_builders import small_model
 
 QUICK = Effort(budget_s=0.0, min_rounds=1, slice_s=0.0)
 SHIPPED = shipped_model("fcu")
@@ -124,15 +126,16 @@ def test_a_second_run_measures_only_what_is_not_fresh(tmp_path):
     plain, of_model = Counting(), Counting()
     both = [experiment("a", plain), experiment("b", of_model, uses_model=True)]
     model = tmp_path / "model"
-    model.mkdir()
-    (model / "manifest.json").write_text("1")
+    save_model(small_model(seed=0), model)
 
     def go(**more):
         settings = {"quick": more.pop("quick", False)}
         return run_everything(tmp_path / "out", Scope(model=model, **settings), experiments=both, **more)
 
     assert go().ran == ("a", "b") and go().skipped == ("a", "b")
-    (model / "manifest.json").write_text("2")
+    save_model(replace(load_model(model), card="another report card"), model)
+    assert go().skipped == ("a", "b"), "a card decides no score"
+    save_model(small_model(seed=1), model)
     assert go().ran == ("b",)
     assert go(quick=True).ran == ("a", "b") and go(quick=True, again=True, only=["a"]).ran == ("a",)
     (tmp_path / "out" / "data" / "a.json").write_text("{ cut off")
@@ -157,7 +160,7 @@ def test_the_comparison_shows_what_there_is_and_how_to_get_the_rest(table_iv, on
     pages = [page.name for page in write_pages([table_iv, on_plant], tmp_path)]
     assert pages == ["precision.md", "events.md", "README.md"]
     text = (tmp_path / "README.md").read_text()
-    assert "Not measured yet: `graphghha bench latency --batch 64`." in text
+    assert "Not measured yet: `graphghha bench paper --only latency-batch-64`." in text
     assert "Not measured yet: `graphghha bench precision`." not in text and "[All of it](precision.md)" in text
     assert len({experiment.name for experiment in EXPERIMENTS}) == len(EXPERIMENTS)
 

@@ -9,6 +9,8 @@ from graphghha.engine.batch import SCORE_SCHEMA, score_file
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import DataError, SchemaError
 from graphghha.models import load_model, save_model
+from graphghha.models.shipped import shipped_model
+from graphghha.plants import load_plant
 from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
 from graphghha.vocabulary import CLASSES
 from model_builders import small_model
@@ -98,6 +100,26 @@ def test_what_is_unknown_is_null_and_never_normal(model, tmp_path):
     assert (classes[105:280] == None).all() and summary["unknown"] == np.isnan(found[..., 0]).sum()  # noqa: E711
 
 
+def test_a_plants_telemetry_in_other_units_is_refused(tmp_path):
+    plant, data = load_plant("fcu"), tmp_path / "data.parquet"
+    units = {signal.name: signal.unit for signal in plant.signals} | {"RM_TEMP": "degF"}
+    meta = TelemetryMeta(
+        plant="fcu",
+        template_hash=plant.template.content_hash,
+        site="site",
+        zones=("zone-01",),
+        points=tuple(units),
+        units=tuple(units.values()),
+        step_s=60.0,
+        layout="wide",
+    )
+    values = np.full((1, 1, len(units)), 70.0, np.float32)
+    with TelemetryWriter(data, meta) as writer:
+        writer.write(Chunk(np.array([NOON]), values, np.full(values.shape, GOOD, np.uint8)))
+    with pytest.raises(SchemaError, match="RM_TEMP is in 'degF'; telemetry files hold it in 'degC'"):
+        score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
+
+
 def test_files_that_do_not_fit_are_refused(model, tmp_path):
     data, out = tmp_path / "data.parquet", tmp_path / "scores.parquet"
     telemetry(data, range(3), template_hash="of something else")
@@ -106,6 +128,10 @@ def test_files_that_do_not_fit_are_refused(model, tmp_path):
     telemetry(data, range(3), points=["outdoor", "temp"])
     with pytest.raises(SchemaError, match="no point 'supervisor'"):
         score_file(model, data, out)
+    telemetry(data, [0, 1, 600 * 1440])
+    with pytest.raises(DataError, match="a silence of years is a wrong clock"):
+        score_file(model, data, out)
+    assert not list(tmp_path.glob("scores*"))
     telemetry(data, range(3))
     with pytest.raises(DataError, match="is the telemetry itself"):
         score_file(model, data, data)

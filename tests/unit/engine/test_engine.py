@@ -149,6 +149,15 @@ def test_a_backend_that_cannot_run_is_replaced_with_a_message(adu, caplog):
     assert "the onnx backend is replaced: unavailable: the onnx backend runs fp32, not bf16" in caplog.text
 
 
+def test_a_rival_on_auto_is_no_cause_for_a_warning(caplog):
+    """Nobody can mend that the kernel runs graphghha layers only; who asks for it by name is told."""
+    rival = model(PLANT, layer="vanilla_gat")
+    engine = Engine(rival, PLANT)
+    assert engine.backend == "torch" and "graphghha layers only" in engine.describe()["considered"]["native"]
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert Engine(rival, PLANT, backend="native").backend == "torch" and "is replaced" in caplog.text
+
+
 def test_no_backend_at_all_is_an_error_that_names_every_reason(adu):
     arrays = FrozenModel.of(model(PLANT, layer="vanilla_gat"))
     arrays = FrozenModel(arrays.config, arrays.role_names, arrays.weights)

@@ -5,6 +5,7 @@ import pytest
 
 from graphghha.evaluation.equivalence import NodeVerdicts, as_sets
 from graphghha.evaluation.events import AttackEvent
+from graphghha.vocabulary import UNKNOWN
 
 ATTACK = AttackEvent(case="reverse", targets=(1,), equivalent=(2,), start=2, stop=6)
 KINDS = np.array([1, 3, 1, 2])
@@ -50,6 +51,14 @@ def test_a_look_alike_under_attack_speaks_for_itself():
     found = as_sets(verdicts({2: 0.9}), labels, [ATTACK], KINDS)
     assert found.alarmed[3].tolist() == [False, False, True, False] and found.own[3].all()
     assert found.attack[3, 1] == 0.0
+
+
+def test_a_node_that_nothing_is_known_of_shows_no_class_and_above_all_not_normal():
+    probs = np.full((8, 4, 4), np.nan, np.float32)
+    probs[:, 0] = (0.9, 0.1, 0.0, 0.0)
+    said = NodeVerdicts.of(np.zeros((8, 4), np.bool_), probs)
+    for found in (said, as_sets(said, truth(), [ATTACK], KINDS)):
+        assert (found.shown[:, 0] == 0).all() and (found.shown[:, 1:] == UNKNOWN).all()
 
 
 def test_nothing_is_changed_in_place():

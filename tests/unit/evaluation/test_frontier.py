@@ -93,7 +93,15 @@ def test_the_card_comes_apart_by_family_case_and_distance(watched):
     assert card_of(examined * 2).f1_std == 0
 
 
-def test_rivals_stand_at_the_price_of_the_first_row(watched):
+def test_a_quiet_day_without_a_claim_has_no_f1_and_no_place_in_the_spread(watched):
+    quiet = examine(recording(np.full((DAY, 8), 0.01, np.float32), ()), RULE, GROUP)
+    alone, both = card_of([quiet]), card_of([examine(watched, RULE, GROUP), quiet])
+    assert all(np.isnan([alone.p, alone.r, alone.f1, alone.f1_raw, alone.f1_ceiling])), "nothing to find is not a zero"
+    assert alone.events.false_alarms_per_day == 0 and both.seeds == 2 and np.isnan(both.f1_std)
+    assert 0 < both.f1 < 1
+
+
+def test_rivals_stand_at_the_price_of_the_model(watched):
     words = {"method": "ours", "protocol": "deploy"}
     found = findings([watched], RULE, GROUP, **words, held_out={"cases": ["hard"]})
     assert found["held_out"]["cases"]["event_recall"] == 1
@@ -102,7 +110,7 @@ def test_rivals_stand_at_the_price_of_the_first_row(watched):
     row, curve = baseline_row([blind], RULE, GROUP, method="blind", protocol="deploy", price_per_day=price)
     found["rows"].append(row)
     found["curves"]["budget"]["blind"] = curve
-    at_equal_price(found)
+    at_equal_price(found, price)
     assert [row["event_recall_at_equal"] for row in found["rows"]] == [1.0, 0.0]
     assert all(row["equal_false_alarms_per_day"] == price == 2 for row in found["rows"])
 
@@ -113,6 +121,6 @@ def test_at_equal_price_every_method_has_its_best_threshold(watched):
     row, curve = baseline_row([watched], high, GROUP, method="twin", protocol="deploy", price_per_day=0.0)
     found["rows"].append(row)
     found["curves"]["budget"]["twin"] = curve
-    at_equal_price(found)
+    at_equal_price(found, 0.0)
     assert [row["event_recall"] for row in found["rows"]] == [0.0, 0.0]
     assert [row["event_recall_at_equal"] for row in found["rows"]] == [0.5, 0.5]

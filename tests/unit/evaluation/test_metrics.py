@@ -150,7 +150,7 @@ def test_an_attack_during_recovery_is_an_attack():
 def test_no_detector_of_the_observable_beats_the_ceiling(table):
     truth, guesses, observable, recovering = table
     found = detection(truth, guesses & truth & observable, observable, recovering)
-    assert found.raw.f1 <= found.f1_ceiling + 1e-12
+    assert found.raw.f1 <= found.f1_ceiling + 1e-12 or np.isnan(found.f1_ceiling)
 
 
 def test_one_shape_is_asked_for():

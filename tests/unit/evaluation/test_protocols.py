@@ -3,13 +3,15 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, LeakError
 from graphghha.evaluation.plain import without_nan
-from graphghha.evaluation.protocols import SEED_BASE, DeployConfig, deploy_trial, judge_trial, watch_trial
+from graphghha.evaluation.protocols import SEED_BASE, DeployConfig, deploy_trial, judge_trial, scorer_of, watch_trial
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
+from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.provenance import Fingerprint, Span
 
 SMALL = DeployConfig(runs=1, days=1, zones=2)
@@ -50,6 +52,21 @@ def test_a_held_out_case_in_training_fails_the_run(tmp_path):
 def test_impossible_settings_are_refused():
     with pytest.raises(ConfigError, match="at least 1"):
         DeployConfig(runs=0)
+    with pytest.raises(ConfigError, match="within 0 to 72"):
+        DeployConfig(history_hours=73)
+
+
+def test_a_detector_just_connected_knows_only_what_came_since():
+    trial = deploy_trial(shipped_model("fcu"), replace(SMALL, unseen_runs=0, history_hours=6))
+    film = trial.footage[0]
+    [seen] = watch_trial(trial, trial.footage)
+    rows = np.concatenate([day.values.reshape(len(day.times), -1) for day in film.days()])[HISTORY_ROWS - 360 :]
+    fresh = scorer_of(trial, film).push(rows, np.isfinite(rows), np.arange(len(rows)) >= 360).probs
+    np.testing.assert_array_equal(seen.probs, fresh.astype(seen.probs.dtype))
+    whole = deploy_trial(shipped_model("fcu"), replace(SMALL, unseen_runs=0))
+    [known] = watch_trial(whole, whole.footage)
+    assert known.truth.tobytes() == seen.truth.tobytes() and not np.array_equal(known.probs, seen.probs)
+    assert whole.footage[0].identity != film.identity
 
 
 def test_what_is_not_defined_is_null():

@@ -8,6 +8,7 @@ import pytest
 from graphghha.errors import CheckpointError, NotFoundError
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
+from graphghha.nn import LAYERS
 from model_builders import small_model
 
 
@@ -55,6 +56,10 @@ def test_a_missing_file_an_added_file_and_a_pickle_are_refused(directory):
     with pytest.raises(CheckpointError, match="pickles can run code"):
         load_model(directory)
     (directory / "weights.pt").unlink()
+    (directory / "model.onnx").mkdir()
+    with pytest.raises(CheckpointError, match=r"model.onnx: is not listed"):
+        load_model(directory)
+    (directory / "model.onnx").rmdir()
     (directory / "thresholds.json").unlink()
     with pytest.raises(CheckpointError, match=r"thresholds.json: is missing"):
         load_model(directory)
@@ -72,6 +77,49 @@ def rewrite(directory, name, change):
     path = directory / name
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     write_manifest(directory)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layers": 1_000_000}, "1000000 layers, and weights of"),
+        ({"width": 1_000_000}, "where the config needs floats"),
+        ({"heads": None}, "heads None must be a whole number"),
+        ({"heads": 7}, "is no multiple of 7 heads"),
+        ({"mlp_ratio": "x"}, "mlp_ratio 'x' must be a positive number"),
+        ({"mlp_ratio": 1e6}, "where the config needs floats"),
+        ({"in_features": 3}, "where the config needs floats"),
+        ({"layer": "vanilla_gat"}, "do not belong to this network|are missing"),
+    ],
+)
+def test_weights_of_another_network_are_refused_before_it_is_built(directory, change, message):
+    rewrite(directory, "config.json", lambda data: {**data, "adu": {**data["adu"], **change}})
+    with pytest.raises(CheckpointError, match=message):
+        load_model(directory)
+
+
+@pytest.mark.parametrize("file", ["model", "expectation", "known_answer"])
+def test_arrays_that_are_missing_or_of_another_shape_are_refused(directory, file):
+    from safetensors.numpy import load_file, save_file
+
+    from graphghha.models.manifest import write_manifest
+
+    path = directory / f"{file}.safetensors"
+    whole = load_file(path)
+    for name in whole:
+        for broken in (
+            {other: array for other, array in whole.items() if other != name},
+            {**whole, name: np.zeros((2, 2), np.float32)},
+        ):
+            save_file(broken, path)
+            write_manifest(directory)
+            with pytest.raises(CheckpointError):
+                load_model(directory)
+
+
+def test_every_layer_saves_what_the_check_expects():
+    for layer in LAYERS:
+        assert small_model(layer=layer).adu_config["layer"] == layer
 
 
 def test_parts_that_do_not_fit_each_other_are_refused_even_with_right_hashes(directory):

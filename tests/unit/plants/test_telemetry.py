@@ -191,6 +191,44 @@ def test_a_zone_the_metadata_does_not_know_is_refused(tmp_path):
         list(TelemetryFile(path).chunks())
 
 
+@pytest.mark.parametrize(
+    ("layout", "name", "kind", "message"),
+    [
+        ("long", "value", pa.string(), "'value' holds string; it should hold numbers"),
+        ("wide", "zone-01/A", pa.string(), "'zone-01/A' holds string; it should hold numbers"),
+        ("wide", "time", pa.int64(), "'time' holds int64; it should hold timestamps"),
+        ("long", "zone", pa.int8(), "'zone' holds int8; it should hold names"),
+    ],
+)
+def test_columns_of_another_kind_are_refused_by_name(layout, name, kind, message, tmp_path):
+    path = written(tmp_path / "run.parquet", chunk(), layout=layout)
+    table = pq.read_table(path)
+    at = table.schema.names.index(name)
+    column = pa.array([1] * len(table), pa.int64()) if kind != pa.string() else pa.array(["21.4"] * len(table))
+    pq.write_table(table.set_column(at, name, column.cast(kind)), path)
+    with pytest.raises(SchemaError, match=message):
+        TelemetryFile(path)
+
+
+@pytest.mark.parametrize("name", ["time", "zone", "point", "quality"])
+def test_a_row_without_time_or_name_is_refused(name, tmp_path):
+    path = written(tmp_path / "run.parquet", chunk())
+    table = pq.read_table(path)
+    hole = pc.if_else(pa.array(np.arange(len(table)) == 7), None, table[name])
+    pq.write_table(table.set_column(table.schema.names.index(name), name, hole), path)
+    with pytest.raises(DataError, match=f"1 rows of row group 0 have no {name}"):
+        list(TelemetryFile(path).chunks())
+
+
+def test_finer_times_are_read_to_the_millisecond(tmp_path):
+    path = written(tmp_path / "run.parquet", chunk(), layout="wide")
+    table = pq.read_table(path)
+    fine = table["time"].cast(pa.timestamp("ns", tz="UTC")).cast(pa.int64())
+    fine = pc.add(fine, 123).cast(pa.timestamp("ns", tz="UTC"))
+    pq.write_table(table.set_column(0, "time", fine), path)
+    assert (next(TelemetryFile(path).chunks()).times == chunk().times).all()
+
+
 def test_impossible_metadata_is_refused():
     with pytest.raises(ConfigError, match="unknown layout 'tall'"):
         meta("tall")

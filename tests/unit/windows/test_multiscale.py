@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, SchemaError
 from graphghha.windows import Grid, GridConfig, MultiScaleConfig, Ring, Summarizer, summarize, summarize_last
+from graphghha.windows.features import FEATURE_NAMES, HISTORY_ROWS
 from graphghha.windows.multiscale import BLOCK_ROWS
 
-SMALL = MultiScaleConfig(
-    lags_s=(0, 120), means_s=(60, 300, 1200), stds_s=(180, 600), slopes_s=(180, 900), missings_s=(300,)
-)
+SMALL = MultiScaleConfig(lags_s=(0, 120), means_s=(60, 300, 1200), stds_s=(180, 600), missings_s=(300,))
+LONG = MultiScaleConfig(means_s=(300, 3600, 72 * 3600), stds_s=(24 * 3600,), missings_s=(3600,))
 
 
 def data(rows: int, points: int, seed: int = 0, missing: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -35,10 +35,6 @@ def reference(values: np.ndarray, fresh: np.ndarray, config: MultiScaleConfig) -
         row = [mean(window(column, lag // 60, 1)) for lag in config.lags_s]
         row += [mean(window(column, 0, w // 60)) for w in config.means_s]
         row += [part.std() if len(part := window(column, 0, w // 60)) else 0.0 for w in config.stds_s]
-        for w in config.slopes_s:
-            third = w // 60 // 3
-            new, old = window(column, 0, third), window(column, 2 * third, third)
-            row.append(1.5 * (new.mean() - old.mean()) if len(new) and len(old) else 0.0)
         row += [1 - len(window(column, 0, w // 60)) / (w // 60) for w in config.missings_s]
         out.append(row)
     return np.array(out)
@@ -52,11 +48,9 @@ def test_features_are_what_the_definitions_say(rows, points, seed, missing):
     np.testing.assert_allclose(found, reference(values, fresh, SMALL), atol=1e-4)
 
 
-def test_default_windows_reach_back_three_days():
-    config = MultiScaleConfig()
-    assert config.history_rows == 72 * 60
-    assert config.feature_names[:2] == ("lag_0s", "mean_300s")
-    assert len(config.feature_names) == 14
+def test_a_model_reads_minutes_to_three_days_of_every_point():
+    assert HISTORY_ROWS == 72 * 60 and len(FEATURE_NAMES) == len(set(FEATURE_NAMES)) == 18
+    assert LONG.feature_names == ("lag_0s", "mean_300s", "mean_3600s", "mean_259200s", "std_86400s", "missing_3600s")
 
 
 @settings(max_examples=25)
@@ -74,8 +68,8 @@ def test_batch_and_any_live_chopping_give_the_same_bytes(draw, points, seed):
     assert np.concatenate(pieces).tobytes() == batch.tobytes()
 
 
-def test_the_default_config_gives_equal_bytes_from_year_file_row_by_row_and_ring():
-    config = MultiScaleConfig()
+def test_three_days_give_equal_bytes_from_a_long_file_row_by_row_and_ring():
+    config = LONG
     rows, points, stride = config.history_rows + 2 * BLOCK_ROWS + 7, 4, 5
     values, fresh = data(rows, points, seed=5)
     batch = summarize(values, fresh, config, stride=stride, first=4)
@@ -112,7 +106,7 @@ def test_readings_pushed_live_and_a_wide_file_give_the_same_features():
 
 def test_long_runs_at_the_limit_stay_exact():
     values = np.full((6_000, 1), 1e9)
-    config = MultiScaleConfig(stds_s=(72 * 3600,), missings_s=(60,))
+    config = MultiScaleConfig(means_s=(72 * 3600,), stds_s=(72 * 3600,))
     features = dict(
         zip(config.feature_names, summarize_last(values, np.ones((6_000, 1), bool), config)[0], strict=True)
     )
@@ -123,7 +117,7 @@ def test_long_runs_at_the_limit_stay_exact():
 def test_a_point_that_never_spoke_is_all_zero_and_all_missing():
     values = np.full((10, 1), np.nan, np.float32)
     features = summarize_last(values, np.zeros((10, 1), bool), SMALL)[0]
-    assert features.tolist() == [0.0] * 9 + [1.0]
+    assert features.tolist() == [0.0] * 7 + [1.0]
 
 
 def test_rows_before_the_first_count_as_missing():
@@ -136,13 +130,12 @@ def test_rows_before_the_first_count_as_missing():
     [
         {"means_s": (90,)},
         {"means_s": (0,)},
-        {"slopes_s": (120,)},
         {"lags_s": (-60,)},
         {"step_s": 0},
         {"means_s": (60 * 2**21,)},
-        {"lags_s": (), "means_s": (), "stds_s": (), "slopes_s": (), "missings_s": ()},
+        {"lags_s": ()},
     ],
-    ids=["part-of-a-step", "no-length", "no-thirds", "the-future", "no-step", "too-long", "no-feature"],
+    ids=["part-of-a-step", "no-length", "the-future", "no-step", "too-long", "no-feature"],
 )
 def test_impossible_windows_are_refused(change):
     with pytest.raises(ConfigError, match="multiscale"):

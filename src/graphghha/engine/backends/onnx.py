@@ -28,7 +28,11 @@ class OnnxBackend:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(_onnx_bytes(model), options, providers=["CPUExecutionProvider"])
+        network = _onnx_bytes(model)
+        try:
+            self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        except Exception as exc:  # onnxruntime's errors have no common base of their own
+            raise EngineError(f"model.onnx cannot be used ({exc}); run: graphghha export MODEL --for-engine") from exc
         frozen = FrozenGraph.of(graph, model)
         nbr, nbr_mask = frozen.neighborhood.padded()
         self._measured = frozen.kinds >= 0
