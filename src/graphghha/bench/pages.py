@@ -13,25 +13,33 @@ from graphghha.bench.precision_page import precision_page
 from graphghha.bench.reliability_page import reliability_page
 from graphghha.errors import DataError
 
+_FIELDS = {"bench": str, "rows": list, "machine": dict, "config": dict}
 _SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page}
 
 
 def read_result(path: Path) -> Result:
     """A stored result: a JSON file, or the output of a command that ends in one JSON line."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
     for part in (text, text.strip().rpartition("\n")[2]):
         try:
             found = json.loads(part)
         except ValueError:
             continue
-        if isinstance(found, dict) and {"bench", "rows"} <= found.keys():
+        if isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in _FIELDS.items()):
             result: Result = found
             return result
-    raise DataError(f"{path}: is no benchmark result: expected a JSON object with 'bench' and 'rows'")
+    raise DataError(f"{path}: is no benchmark result: expected a JSON object with {', '.join(_FIELDS)}")
 
 
 def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:
     """Every page there are results for, and the comparison with the paper; of several runs the last counts there."""
+    try:
+        return _write(results, directory)
+    except KeyError as exc:
+        raise DataError(f"bench page: a result has no {exc}; measure it again with this version") from exc
+
+
+def _write(results: Sequence[Result], directory: Path) -> list[Path]:
     pages = []
     if any(result["bench"] in SPEED_BENCHES for result in results):
         pages.append(latency_page(results, directory))

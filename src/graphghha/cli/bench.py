@@ -124,7 +124,7 @@ def stream(
     from graphghha.plants import load_plant
 
     settings = _settings(quick, as_json)
-    result: dict[str, Any] = {"bench": "stream", "part": part, "rows": []}
+    result: dict[str, Any] = {"bench": "stream", "part": part, "config": {"threads": threads}, "rows": []}
     if part != "sources":
         from graphghha.bench.stream import run
 

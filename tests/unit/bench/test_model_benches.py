@@ -173,11 +173,17 @@ def test_a_result_of_the_deploy_protocol_is_not_taken_for_the_papers(tmp_path):
 
 
 def test_a_result_is_a_whole_file_or_the_last_line_of_an_output(tmp_path):
-    path = tmp_path / "out.json"
-    path.write_text('words\n{"bench": "stream", "rows": []}\n')
-    assert read_result(path)["bench"] == "stream"
-    path.write_text('{\n "bench": "stream",\n "rows": []\n}\n')
-    assert read_result(path)["bench"] == "stream"
-    path.write_text('{"bench": "stream"}')
-    with pytest.raises(DataError, match="is no benchmark result"):
-        read_result(path)
+    path, result = tmp_path / "out.json", {"bench": "stream", "machine": {}, "config": {}, "rows": []}
+    path.write_text("words\n" + json.dumps(result) + "\n")
+    assert read_result(path) == result
+    path.write_text(json.dumps(result, indent=1))
+    assert read_result(path) == result
+    for damaged in (b"\xff\xfe{", b"[]", json.dumps(result | {"config": None}).encode(), b'{"bench": "stream"}'):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="is no benchmark result: expected .* bench, rows, machine, config"):
+            read_result(path)
+
+
+def test_a_result_of_another_version_is_told_apart_from_a_mistake_of_ours(tmp_path):
+    with pytest.raises(DataError, match="a result has no 'cpu'; measure it again"):
+        write_pages([{"bench": "precision", "machine": {}, "config": {"seed": 0}, "rows": []}], tmp_path)
