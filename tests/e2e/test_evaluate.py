@@ -142,6 +142,15 @@ def test_labels_that_do_not_belong_are_refused_instead_of_lost(model, data, tmp_
     assert result.exit_code != 0 and reason in result.stderr and "Traceback" not in result.stderr
 
 
+def test_a_quiet_day_of_a_monitor_just_connected_makes_a_page_without_figures_of_attacks(model, tmp_path):
+    small = ["--runs", "1", "--days", "1", "--zones", "2", "--unseen-runs", "0", "--history-hours", "6"]
+    result = CliRunner().invoke(main, ["evaluate", str(model), *small, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "report.md").read_text()
+    assert "Visible attacks: 0 of 0" in page and "Connected 6 hours before" in page and "Nothing of that kind" in page
+    assert (tmp_path / "confusion.svg").exists() and not (tmp_path / "budget.svg").exists()
+
+
 def test_options_of_the_deploy_protocol_are_not_ignored_beside_data(model, data):
     result = CliRunner().invoke(main, ["evaluate", str(model), str(data), "--runs", "3"])
     assert result.exit_code == 2 and "--runs is for the deploy protocol" in result.stderr

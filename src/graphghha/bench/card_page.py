@@ -76,12 +76,14 @@ def _page(found: Found, pictures: Mapping[str, str]) -> Iterable[str]:
     yield from ("## By family", "", note, "", *_table("family", found["families"].items(), attacks), "")
     yield from ("## By case", "", *_table("case", found["cases"].items(), attacks), "")
     yield from ("## Never seen in training", "")
-    strange = [(f"{kind} held out", scores) for kind, scores in found["held_out"].items()]
+    strange = [(f"{kind} held out", scores) for kind, scores in found["held_out"].items() if scores["events"]]
     if "unseen_cases" in found:
-        strange = [row for row in strange if row[1]["events"]]
         strange.append(("whole cases, buildings of their own", found["unseen_cases"]["card"]))
         strange += [(f"`{name}`", scores) for name, scores in found["unseen_cases"]["cases"].items()]
-    yield from (*_table("", strange, (*attacks[:6], ("false_alarms_per_day", "false/day"), ("f1", "F1"))), "")
+    if strange:
+        yield from (*_table("", strange, (*attacks[:6], ("false_alarms_per_day", "false/day"), ("f1", "F1"))), "")
+    else:
+        yield from ("Nothing of that kind happened here.", "")
     speed = found["latency"]
     yield (
         f"Latency of a minute of {speed['nodes']} nodes, readings to calibrated probabilities, {speed['backend']} "
@@ -93,15 +95,17 @@ def _basis(found: Found) -> list[str]:
     card, config = found["card"], found["config"]
     if found["protocol"] == "deploy":
         data = (
-            f"{config['runs']} unseen buildings of {config['zones']} zones, {config['days']} judged days each, "
-            f"seed {config['seed']}; severities that training never saw are among the attacks."
+            f"Unseen buildings: {config['runs']}, zones in each: {config['zones']}, judged days of each: "
+            f"{config['days']}, seed {config['seed']}."
         )
+        if found["held_out"]["severities"]["events"]:
+            data += " Severities that training never saw are among the attacks."
         if config["history_hours"] < FULL_HISTORY_HOURS:
             data += f" Connected {config['history_hours']} hours before the first judged minute."
     else:
         data = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
     return [
-        f"{data} {card['observable_events']} visible attacks of {card['events']} in {card['days']:.1f} days; "
+        f"{data} Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
         f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {found['raise_at']:.3f}."
         f"{_apart(card)}"
     ]
@@ -142,7 +146,7 @@ def _buildings(learnt: Mapping[str, Any]) -> str:
 
 def _kept(found: Found, method: str) -> str:
     kept = found["baselines"]["keeps_budget"].get(method)
-    return "" if kept is None else "yes" if kept else "no: at no height"
+    return "" if kept is None else "yes" if kept else "no, at no threshold"
 
 
 def _table(

@@ -175,11 +175,14 @@ FIGURES: dict[str, tuple[str, Callable[[Found, Any], Any]]] = {
 }
 
 
+OF_ATTACKS = ("families", "budget", "time-to-detect", "hops", "precision-recall")  # nothing to see on quiet days
+
+
 def draw_card(found: Found, directory: Path, suffix: str = ".svg") -> dict[str, str]:
     """Every figure that the data allows; title -> file name."""
     drawn = {}
     for name, (title, draw) in FIGURES.items():
-        if name == "precision-recall" and found["curves"]["pr"] is None:
+        if name in OF_ATTACKS and not found["card"]["observable_events"]:
             continue
         with styled() as plt:
             save(draw(found, plt), directory / f"{name}{suffix}")

@@ -12,6 +12,7 @@ from graphghha.bench.graphs import synthetic_template
 from graphghha.bench.harness import DEFAULT_EFFORT, Call, Effort, interleaved, machine_info, peak_mb
 from graphghha.bench.methods import (
     DENSE,
+    METHODS,
     Task,
     available,
     build,
@@ -46,6 +47,8 @@ def run(
     config = config or default_config()
     dtypes = [dtype] if isinstance(dtype, str) else list(dtype)
     chosen = tuple(methods or available())
+    if left_out := [name for name in METHODS if name not in available()]:
+        progress(f"left out, for want of an extra: {', '.join(left_out)}; pip install 'graphghha[pyg]'")
     if strange := set(chosen) - set(available()):
         raise ConfigError(f"bench latency: unknown or missing methods {sorted(strange)}; use {' | '.join(available())}")
     before = torch.get_num_threads()

@@ -55,6 +55,7 @@ def evaluate(
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from graphghha.bench.evaluate import evaluate as run_evaluation
+    from graphghha.bench.style import styled
     from graphghha.evaluation.model_card import model_card
     from graphghha.evaluation.protocols import DeployConfig, deploy_trial, file_trial
     from graphghha.models import save_model
@@ -65,6 +66,9 @@ def evaluate(
         raise click.UsageError(f"{stray} is for the deploy protocol: leave DATA out")
     if write_card and (stray := _given(("history_hours",))):
         raise click.UsageError(f"{stray}: a model's own card is of full windows; leave --write-card out")
+    if out:
+        with styled():  # better now than after an hour: what draws the figures is there
+            pass
     directory = model or shipped_model("fcu")
     config = DeployConfig(
         seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs, history_hours=history_hours

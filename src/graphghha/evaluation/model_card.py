@@ -74,7 +74,7 @@ def _beside(found: Mapping[str, Any]) -> list[str]:
     if unseen := found.get("unseen_cases"):
         card = unseen["card"]
         lines += [
-            f"Whole cases that training never saw, in a building of their own: {_figure(card['event_recall'])} of "
+            f"Whole cases that training never saw, in buildings of their own: {_figure(card['event_recall'])} of "
             f"{card['observable_events']} found, right node first {_figure(card['hit_at_1'])}, "
             f"{_figure(card['false_alarms_per_day'])} false alarms a day.",
             "",
