@@ -19,14 +19,9 @@ def pr_figure(found: Found, plt: Any) -> Any:
     # many minutes share the highest score: up to there the curve is level
     recall, precision = [0.0, *curve["recall"]], [curve["precision"][0], *curve["precision"]]
     axes.plot(recall, precision, color=ACCENT, label=f"every minute by itself, AUC {card['auc_pr']:.2f}")
-    axes.plot(
-        [card["r"]],
-        [card["p"]],
-        "o",
-        color=WARM,
-        markersize=9,
-        label=f"alarms as shipped: p {card['p']:.2f}, r {card['r']:.2f}",
-    )
+    if card["p"] is not None:  # something was claimed
+        label = f"alarms as shipped: p {card['p']:.2f}, r {card['r']:.2f}"
+        axes.plot([card["r"]], [card["p"]], "o", color=WARM, markersize=9, label=label)
     axes.axhline(card["prevalence"], color=MUTED, linestyle="--", linewidth=1, label="attacked share")
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.01), ylim=(0, 1.03), title="Precision and recall")
     axes.legend(loc="lower left")

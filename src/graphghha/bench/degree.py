@@ -46,7 +46,7 @@ def run(
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        for degree in degrees:
+        for degree in (degree for degree in degrees if degree <= nodes):
             graph, small = ring(nodes, degree), ring(24, min(degree, 24))
             tasks = {
                 label: (method, _task(graph, config, dtype, threads, seed))

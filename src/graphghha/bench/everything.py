@@ -10,7 +10,7 @@ from graphghha._version import __version__
 from graphghha.bench.page_parts import Result
 from graphghha.bench.pages import read_result, write_pages
 from graphghha.bench.registry import EXPERIMENTS, Experiment, Scope
-from graphghha.errors import DataError, GraphGHHAError, NotFoundError
+from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError
 from graphghha.models import load_model
 
 DATA = "data"
@@ -46,6 +46,8 @@ def run_everything(
         if not again and _is_fresh(path, stamp):
             skipped.append(experiment.name)
             continue
+        if scope.quick and _is_measured(path):
+            raise ConfigError(f"{path}: a quick look would replace a whole measurement; choose another folder")
         scope.say(f"== {experiment.shows}")
         try:
             result = experiment.run(scope)
@@ -68,6 +70,14 @@ def _stamp(experiment: Experiment, scope: Scope) -> dict[str, Any]:
 def _is_fresh(path: Path, stamp: dict[str, Any]) -> bool:
     try:
         return read_result(path).get("stamp") == stamp
+    except (OSError, DataError):
+        return False
+
+
+def _is_measured(path: Path) -> bool:
+    """A result that is no quick look; one without a stamp was measured by its own command."""
+    try:
+        return not read_result(path).get("stamp", {}).get("quick", False)
     except (OSError, DataError):
         return False
 

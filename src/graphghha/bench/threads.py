@@ -8,6 +8,7 @@ from graphghha.bench.graphs import synthetic_template
 from graphghha.bench.harness import DEFAULT_EFFORT, Effort, interleaved, machine_info
 from graphghha.bench.latency import config_info, task_of
 from graphghha.bench.methods import build, default_config
+from graphghha.errors import ConfigError
 from graphghha.graph import CpsGraph
 from graphghha.nn import AduConfig
 
@@ -27,6 +28,8 @@ def run(
 ) -> dict[str, Any]:
     """JSON with one row per size and thread count."""
     template, config = template or synthetic_template(seed), config or default_config()
+    if threads[0] != 1:
+        raise ConfigError(f"bench threads: {threads[0]} comes first; speedups are against 1 thread, so begin with it")
     rows, gate = [], []
     for size in sizes:
         tasks = {count: task_of(template, config, size, dtype, 1, count, seed) for count in threads}

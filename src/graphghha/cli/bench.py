@@ -38,7 +38,9 @@ _OPTIONS = {
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         help="A model directory; without: the shipped model.",
     ),
-    "seed": click.option("--seed", default=0, show_default=True, help="Of weights, windows and buildings."),
+    "seed": click.option(
+        "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of weights, windows and buildings."
+    ),
     "quick": click.option("--quick", is_flag=True, help="Few repetitions: a look, not a measurement."),
     "out": click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the JSON here."),
     "json": click.option("--json", "as_json", is_flag=True, help="Print the JSON object only."),
@@ -205,7 +207,7 @@ def events(
 @click.option("--only", multiple=True, metavar="NAME", help="Only this experiment; may be given several times.")
 @click.option("--again", is_flag=True, help="Measure even what has a fresh result.")
 @click.option("--quick", is_flag=True, help="Small sizes and few repetitions: a look, not a measurement.")
-@click.option("--seed", default=0, show_default=True, help="Of weights, windows and buildings.")
+@_OPTIONS["seed"]
 @click.option(
     "--work",
     default=WORK,

@@ -44,4 +44,6 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     dropped = sum(found["readings"][kind] for kind in ("late", "ahead"))
     if dropped:
         click.echo(f"{dropped} readings came out of order and were left out", err=True)
+    if impossible := found["readings"]["out_of_limits"]:
+        click.echo(f"{impossible} readings that no sensor can give were taken as unknown", err=True)
     click.echo(found["file"])

@@ -14,7 +14,9 @@ _DTYPE = "Arithmetic it is trained, calibrated and thresholded in; weights stay 
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps stages; OUT.work without.")
 @click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
 @click.option("--dtype", type=click.Choice(["fp32", "bf16", "fp16"]), default="fp32", show_default=True, help=_DTYPE)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Same seed and threads, same bytes.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Same seed and threads, same bytes."
+)
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
 @click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms the thresholds may cost.")
 def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settings: Any) -> None:
@@ -37,7 +39,7 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
         train_model(
             preset,
             out,
-            work or out.with_name(out.name + ".work"),
+            work or (whole := out.resolve()).with_name(whole.name + ".work"),
             **settings,
             budget_per_day=parse_budget(alert_budget),
             say=lambda text: console.print(text),

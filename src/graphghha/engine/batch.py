@@ -15,7 +15,7 @@ from graphghha.engine.scorer import Scorer
 from graphghha.errors import DataError
 from graphghha.models import load_model
 from graphghha.plants.arrow import pa
-from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, make_folder
+from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, labels_path, make_folder
 from graphghha.vocabulary import CLASSES
 from graphghha.windows.stream import FileRows
 
@@ -73,8 +73,10 @@ def score_file(
         raise DataError(
             f"{data}: score reads telemetry as Parquet; LBNL files become that by `graphghha testbed import`"
         )
-    if data.resolve() == out.resolve():
-        raise DataError(f"{out}: is the telemetry itself; choose another file for the scores")
+    if out.resolve() in (data.resolve(), labels_path(data).resolve()):
+        raise DataError(f"{out}: is the telemetry itself, or its labels; choose another file for the scores")
+    if out.resolve().parent == directory.resolve():
+        raise DataError(f"{out}: lies in the model directory, which may hold nothing else; choose another place")
     model, file = load_model(directory), TelemetryFile(data)
     zones = file.meta.zones
     graph = model.template.replicate(len(zones))
@@ -100,6 +102,6 @@ def score_file(
         "minutes": count,
         "scores": count * graph.num_nodes,
         "unknown": unknown,
-        "readings": asdict(rows.counters),
+        "readings": {**asdict(rows.counters), "out_of_limits": rows.out_of_limits},
         "bytes": out.stat().st_size,
     }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Dtype = Literal["fp32", "fp16", "bf16"]
+MOST_THREADS = 1024
 _MEASURE_S = 0.03  # per backend, when `auto` compares them
 
 
@@ -44,8 +45,8 @@ class Engine:
     ) -> None:
         if dtype not in get_args(Dtype):
             raise ConfigError(f"engine: unknown dtype {dtype!r}; use {' | '.join(get_args(Dtype))}")
-        if threads < 1:
-            raise ConfigError(f"engine: threads = {threads} must be at least 1")
+        if not 1 <= threads <= MOST_THREADS:
+            raise ConfigError(f"engine: threads = {threads} must be at least 1 and at most {MOST_THREADS}")
         if backend != "auto" and backend not in BACKENDS:
             raise ConfigError(f"engine: unknown backend {backend!r}; use auto | {' | '.join(BACKENDS)}")
         self.graph, self.dtype, self.threads = graph, dtype, threads

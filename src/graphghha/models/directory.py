@@ -15,20 +15,22 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.graph import CpsGraph, read_graph, write_graph
-from graphghha.models.manifest import verify_manifest, write_manifest
+from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
 from graphghha.models.network import check_network
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
@@ -94,15 +96,41 @@ class Model:
 
 def save_model(model: Model, directory: Path) -> None:
     """Write beside, then swap in: a reader never sees half a model."""
-    fresh = directory.with_name(directory.name + ".partial")
-    if fresh.exists():
-        shutil.rmtree(fresh)
-    fresh.mkdir(parents=True)
-    save_file(_contiguous(model.weights), fresh / "model.safetensors")
-    save_file(
-        _contiguous({**model.expectation.weights, "floor": model.expectation.floor}), fresh / "expectation.safetensors"
-    )
-    save_file(_contiguous(model.known_answer), fresh / "known_answer.safetensors")
+    directory = check_place(directory)
+    try:
+        with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
+            fresh = Path(scratch) / "fresh"
+            fresh.mkdir()
+            _write(model, fresh)
+            if directory.exists():
+                directory.rename(Path(scratch) / "old")
+            fresh.rename(directory)
+    except OSError as exc:
+        raise CheckpointError(f"{directory}: the model cannot be written: {exc}") from exc
+
+
+def check_place(directory: Path) -> Path:
+    """Where a model may be written, links followed: a folder that is not there yet, is empty, or holds a model."""
+    directory = directory.resolve()
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        taken = directory.exists() and any(directory.iterdir()) and not (directory / MANIFEST).exists()
+    except OSError as exc:
+        raise CheckpointError(f"{directory}: no model can be written there: {exc.strerror}") from exc
+    if taken:
+        raise CheckpointError(f"{directory}: holds other things than a model; choose a folder of its own")
+    if not os.access(directory.parent, os.W_OK):
+        raise CheckpointError(f"{directory.parent}: may not be written to; choose another place for the model")
+    return directory
+
+
+def _write(model: Model, fresh: Path) -> None:
+    for name, arrays in (
+        ("model", model.weights),
+        ("expectation", {**model.expectation.weights, "floor": model.expectation.floor}),
+        ("known_answer", model.known_answer),
+    ):  # as bytes: save_file would make files that their owner alone may read
+        (fresh / f"{name}.safetensors").write_bytes(save(_contiguous(arrays)))
     write_graph(model.template, fresh / "template.json")
     config = {
         "plant": model.plant,
@@ -122,12 +150,6 @@ def save_model(model: Model, directory: Path) -> None:
     if model.network_file:
         shutil.copyfile(model.network_file, fresh / NETWORK_FILE)
     write_manifest(fresh)
-    old = directory.with_name(directory.name + ".old")
-    if directory.exists():
-        shutil.rmtree(old, ignore_errors=True)  # what a killed save may have left
-        directory.rename(old)
-    fresh.rename(directory)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def load_model(directory: Path) -> Model:

@@ -67,6 +67,10 @@ class TelemetryMeta:
             raise ConfigError(f"telemetry: unknown layout {self.layout!r}; use long | wide")
         if len(self.units) != len(self.points):
             raise ConfigError(f"telemetry: {len(self.points)} points but {len(self.units)} units")
+        if not all(isinstance(name, str) for name in (*self.zones, *self.points, *self.units)):
+            raise ConfigError("telemetry: zones, points and units are names")
+        if not isinstance(self.step_s, int | float) or not 0 < self.step_s < float("inf"):
+            raise ConfigError(f"telemetry: a step of {self.step_s!r} s is none")
 
     def to_bytes(self) -> bytes:
         return json.dumps({"format": FORMAT} | asdict(self), sort_keys=True).encode()
@@ -126,7 +130,9 @@ class ParquetSink:
         self.path = path
         self.partial = partial_of(path)
         with writing(path):
-            self._writer = pq.ParquetWriter(self.partial, schema, compression="zstd", **options)
+            self._writer = pq.ParquetWriter(
+                self.partial, schema, compression="zstd", write_page_checksum=True, **options
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -210,7 +216,7 @@ class TelemetryFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._file = pq.ParquetFile(path)
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
         except (OSError, pa.ArrowInvalid) as exc:
             raise DataError(f"{path}: cannot be read as Parquet: {exc}") from exc
         raw = (self._file.schema_arrow.metadata or {}).get(META_KEY)

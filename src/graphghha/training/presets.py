@@ -10,6 +10,7 @@ import torch
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule
 from graphghha.models import save_model
+from graphghha.models.directory import check_place
 from graphghha.nn.dtype import DtypeName
 from graphghha.training.finish import FinishConfig, finish
 from graphghha.training.fit import FitConfig, Progress
@@ -45,6 +46,7 @@ def train_model(
     on_step: Callable[[Progress], None],
 ) -> None:
     """Train by a recipe and write the model directory."""
+    check_place(out)  # better now than after half an hour
     torch.set_num_threads(threads)
     recipe = PRESETS[preset]
     recipe = replace(

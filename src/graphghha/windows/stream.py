@@ -12,7 +12,9 @@ from graphghha.errors import DataError, SchemaError
 from graphghha.graph import CpsGraph
 from graphghha.plants import known_plants, load_plant
 from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
+from graphghha.sources.points import Points
 from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
+from graphghha.windows.multiscale import MINUTE
 
 LONGEST_SILENCE_MS = 400 * 86_400_000  # longer than any season without readings
 
@@ -33,6 +35,8 @@ class FileRows:
         signals = [signal for signal in template.signals if signal is not None]
         if missing := [name for name in signals if name not in meta.points]:
             raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
+        if meta.step_s != MINUTE:
+            raise SchemaError(f"{file.path}: a step of {meta.step_s!r} s; models read minutes")
         _check_units(file)
         self.file, self.zones = file, meta.zones
         self.points = tuple(f"{zone}/{name}" for zone in meta.zones for name in signals)
@@ -41,6 +45,8 @@ class FileRows:
         step_ms = round(meta.step_s * 1000)
         self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=max(portion_rows, 1))
         self._grid: Grid | None = None
+        self._limits = Points.of(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
+        self.out_of_limits = 0  # readings that no sensor can give: unknown, as to a monitor
 
     @property
     def counters(self) -> Counters:
@@ -48,11 +54,11 @@ class FileRows:
         return self._grid.counters if self._grid else Counters()
 
     def __iter__(self) -> Iterator[Rows]:
-        self._grid = None
+        self._grid, self.out_of_limits = None, 0
         for chunk in self.file.chunks():
             times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
             if self._grid is None:
-                self._grid = Grid(self.points, self._config, start_ms=int(times_ms[0]))
+                self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
@@ -62,7 +68,12 @@ class FileRows:
     def _values(self, chunk: Chunk) -> NDArray[np.float64]:
         """[r p], NaN where nothing was read."""
         values = np.where(chunk.quality == MISSING, np.nan, chunk.values.astype(np.float64))[..., self._columns]
-        return values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
+        values = values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
+        if self._limits is not None:
+            impossible = self._limits.impossible(slice(None), values)
+            self.out_of_limits += int(impossible.sum())
+            values[impossible] = np.nan
+        return values
 
     def _closed(self, grid: Grid, times_ms: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[Rows]:
         """Rows up to the newest time. The grid holds a portion open, so a silence is walked through in portions."""

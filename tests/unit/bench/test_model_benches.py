@@ -18,7 +18,7 @@ from graphghha.bench.pages import read_result, write_pages
 from graphghha.bench.precision_page import precision_page
 from graphghha.bench.registry import EXPERIMENTS, Experiment, Scope
 from graphghha.engine import Engine
-from graphghha.errors import DataError, EngineError, NotFoundError
+from graphghha.errors import ConfigError, DataError, EngineError, NotFoundError
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from model_builders import small_model
@@ -137,10 +137,12 @@ def test_a_second_run_measures_only_what_is_not_fresh(tmp_path):
     assert go().skipped == ("a", "b"), "a card decides no score"
     save_model(small_model(seed=1), model)
     assert go().ran == ("b",)
-    assert go(quick=True).ran == ("a", "b") and go(quick=True, again=True, only=["a"]).ran == ("a",)
+    with pytest.raises(ConfigError, match="a quick look would replace"):
+        go(quick=True)
+    assert go(again=True, only=["a"]).ran == ("a",)
     (tmp_path / "out" / "data" / "a.json").write_text("{ cut off")
-    assert go(quick=True).ran == ("a",)
-    assert (plain.runs, of_model.runs) == (4, 3)
+    assert go().ran == ("a",)
+    assert (plain.runs, of_model.runs) == (3, 2)
 
 
 def test_one_failure_does_not_stop_the_others_and_keeps_the_last_good_result(tmp_path):

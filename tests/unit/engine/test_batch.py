@@ -1,5 +1,7 @@
 """Batch scoring gives what live scoring gives, a portion at a time, and never calls the unknown normal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -100,7 +102,7 @@ def test_what_is_unknown_is_null_and_never_normal(model, tmp_path):
     assert (classes[105:280] == None).all() and summary["unknown"] == np.isnan(found[..., 0]).sum()  # noqa: E711
 
 
-def test_a_plants_telemetry_in_other_units_is_refused(tmp_path):
+def test_a_plants_telemetry_is_read_as_a_monitor_would_or_refused(tmp_path):
     plant, data = load_plant("fcu"), tmp_path / "data.parquet"
     units = {signal.name: signal.unit for signal in plant.signals} | {"RM_TEMP": "degF"}
     meta = TelemetryMeta(
@@ -113,11 +115,26 @@ def test_a_plants_telemetry_in_other_units_is_refused(tmp_path):
         step_s=60.0,
         layout="wide",
     )
-    values = np.full((1, 1, len(units)), 70.0, np.float32)
-    with TelemetryWriter(data, meta) as writer:
-        writer.write(Chunk(np.array([NOON]), values, np.full(values.shape, GOOD, np.uint8)))
+    values = np.full((1, 9, len(units)), np.nan, np.float32)
+    values[..., list(units).index("RM_TEMP")] = [[21, 22, 21, 1e30, 1e30, 1e30, 1e30, 1e30, 1e30]]
+    times = NOON + MINUTE * np.arange(9)[::-1]  # newest first, and the sensor mad before it was sane
+
+    def write(meta: TelemetryMeta) -> None:
+        with TelemetryWriter(data, meta) as writer:
+            writer.write(Chunk(times, values, np.full(values.shape, GOOD, np.uint8)))
+
+    write(meta)
     with pytest.raises(SchemaError, match="RM_TEMP is in 'degF'; telemetry files hold it in 'degC'"):
         score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
+    right = {"units": tuple(signal.unit for signal in plant.signals)}
+    write(replace(meta, **right, step_s=300.0))
+    with pytest.raises(SchemaError, match=r"a step of 300\.0 s; models read minutes"):
+        score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
+    write(replace(meta, **right))
+    summary = score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
+    assert summary["minutes"] == 9 and summary["readings"]["out_of_limits"] == 6 and not summary["readings"]["late"]
+    room = pq.read_table(tmp_path / "scores.parquet", filters=[("node", "=", "RM_TEMP")])["class"].to_pylist()
+    assert room[:6] == [None] * 6 and None not in room[6:], "no sensor reads that: unknown, as to a monitor"
 
 
 def test_files_that_do_not_fit_are_refused(model, tmp_path):
@@ -133,6 +150,10 @@ def test_files_that_do_not_fit_are_refused(model, tmp_path):
         score_file(model, data, out)
     assert not list(tmp_path.glob("scores*"))
     telemetry(data, range(3))
+    with pytest.raises(DataError, match="lies in the model directory"):
+        score_file(model, data, model / "scores.parquet")
+    with pytest.raises(DataError, match="or its labels"):
+        score_file(model, data, tmp_path / "data.labels.parquet")
     with pytest.raises(DataError, match="is the telemetry itself"):
         score_file(model, data, data)
     with pytest.raises(DataError, match="testbed import"):

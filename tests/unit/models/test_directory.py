@@ -1,6 +1,7 @@
 """A model directory is verified whole before anything of it is used."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -165,16 +166,31 @@ def test_a_network_for_onnxruntime_stays_with_its_model(directory):
     assert load_model(directory).network_file.read_bytes() == b"a network"
 
 
-def test_what_a_killed_save_left_is_no_hindrance(model, directory):
+def test_a_model_never_replaces_what_is_none(model, directory):
     for suffix in (".old", ".partial"):
-        (directory.with_name("model" + suffix) / "deep").mkdir(parents=True)
+        (directory.with_name("model" + suffix) / "mine").mkdir(parents=True)
     save_model(model, directory)
-    assert [path.name for path in directory.parent.iterdir()] == ["model"]
+    assert sorted(path.name for path in directory.parent.iterdir()) == ["model", "model.old", "model.partial"]
+    with pytest.raises(CheckpointError, match=r"model\.old: holds other things than a model"):
+        save_model(model, directory.with_name("model.old"))
+    file = directory.with_name("file")
+    file.write_text("mine")
+    for place in (file, file / "model"):
+        with pytest.raises(CheckpointError, match="no model can be written there"):
+            save_model(model, place)
+    assert directory.with_name("model.old").joinpath("mine").is_dir() and file.read_text() == "mine"
+
+
+def test_a_model_is_written_where_its_link_points_and_may_be_read_by_others(model, directory, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(directory)
+    save_model(replace(model, card="# by the link"), link)
+    assert link.is_symlink() and load_model(directory).card == "# by the link"
+    modes = {path.stat().st_mode & 0o777 for path in directory.iterdir()}
+    assert len(modes) == 1, "weights as readable as the rest"
 
 
 def test_a_fingerprint_is_of_what_decides_alarms(model):
-    from dataclasses import replace
-
     assert replace(model, card="# other words").fingerprint == model.fingerprint
     assert replace(model, thresholds={**model.thresholds, "more": 1}).fingerprint != model.fingerprint
 

@@ -182,6 +182,16 @@ def test_files_that_are_no_telemetry_are_refused_by_name(tmp_path):
         TelemetryFile(path)
 
 
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_a_flipped_bit_in_the_readings_is_noticed(tmp_path, layout):
+    path = written(tmp_path / "run.parquet", chunk(600), layout=layout)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"run\.parquet: row group 0 cannot be read"):
+        list(TelemetryFile(path).chunks())
+
+
 def test_a_zone_the_metadata_does_not_know_is_refused(tmp_path):
     path = written(tmp_path / "run.parquet", chunk())
     table = pq.read_table(path)
