@@ -291,7 +291,13 @@ class TelemetryFile:
     def _fill(self, chunk: Chunk, table: Any, stamps: Times) -> None:
         zone, point = self._codes(table["zone"], self.meta.zones), self._codes(table["point"], self.meta.points)
         when = np.searchsorted(chunk.times, stamps)
-        chunk.values[zone, when, point] = table["value"].to_numpy()
+        given = table["value"].to_numpy().astype(np.float32)
+        chunk.values[zone, when, point] = given
+        kept = chunk.values[zone, when, point]
+        if (other := (kept != given) & ~(np.isnan(kept) & np.isnan(given))).any():
+            row = int(np.argmax(other))
+            where = f"{self.meta.zones[zone[row]]}/{self.meta.points[point[row]]} at {stamps[row]}"
+            raise DataError(f"{self.path}: {where} is {given[row]:g} and {kept[row]:g}; leave one of them out")
         chunk.quality[zone, when, point] = self._codes(table["quality"], QUALITIES)
 
     def _codes(self, column: Any, names: Sequence[str]) -> NDArray[np.int64]:

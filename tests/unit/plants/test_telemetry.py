@@ -192,6 +192,18 @@ def test_a_flipped_bit_in_the_readings_is_noticed(tmp_path, layout):
         list(TelemetryFile(path).chunks())
 
 
+def test_a_reading_given_twice_may_not_contradict_itself(tmp_path):
+    path = written(tmp_path / "run.parquet", chunk())
+    table = pq.read_table(path)
+    again = table.slice(7, 1)
+    pq.write_table(pa.concat_tables([table, again]), path)
+    assert (next(TelemetryFile(path).chunks()).values == chunk().values).all()
+    other = again.set_column(4, "value", pa.array([-1.0], pa.float32()))
+    pq.write_table(pa.concat_tables([table, other]), path)
+    with pytest.raises(DataError, match=r"zone-01/B at 2018-07-02T12:02:00.000 is .* and -1; leave one of them out"):
+        list(TelemetryFile(path).chunks())
+
+
 def test_a_zone_the_metadata_does_not_know_is_refused(tmp_path):
     path = written(tmp_path / "run.parquet", chunk())
     table = pq.read_table(path)
