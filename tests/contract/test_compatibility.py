@@ -1,0 +1,101 @@
+"""What users of version 0.1.0 rely on: simulated bytes, scores, journals, JSON. The stored files were made by it."""
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.engine.machine import machine
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+
+STORED = Path(__file__).parent.parent / "golden" / "0.1.0"
+HASHES = json.loads((STORED / "hashes.json").read_text(encoding="utf-8"))
+CASES = (
+    "FCU_VLVStuck_Cooling_100@1,start=2018-07-02T09:00,for=6h",
+    "FCU_SensorBias_RMTemp_+4C@1,start=2018-07-03T10:00,for=5h",
+)
+# Sentences for people may be reworded; everything a program reads may not.
+SENTENCES = ("text", "action", "meaning")
+
+
+def call(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def without_sentences(data):
+    if isinstance(data, dict):
+        return {key: without_sentences(value) for key, value in data.items() if key not in SENTENCES}
+    return [without_sentences(each) for each in data] if isinstance(data, list) else data
+
+
+def events(text):
+    return [without_sentences(json.loads(line)) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def telemetry(tmp_path_factory):
+    path = tmp_path_factory.mktemp("compatibility") / "two.parquet"
+    cases = [word for case in CASES for word in ("--case", case)]
+    call(
+        *("simulate", "--zones", 1, "--days", 2, "--start", "2018-07-02", "--seed", 11, "--layout", "wide"),
+        *(*cases, "--out", path),
+    )
+    return path
+
+
+def test_simulated_telemetry_and_labels_have_the_same_bytes(telemetry):
+    assert sha256(telemetry) == HASHES["telemetry"]
+    assert sha256(telemetry.with_name("two.labels.parquet")) == HASHES["labels"]
+
+
+def test_simulated_lbnl_files_have_the_same_bytes(tmp_path):
+    call("simulate", "--zones", 1, "--days", 2, "--seed", 4, "--format", "lbnl", "--out", tmp_path / "lbnl")
+    assert sha256(tmp_path / "lbnl" / "FCU_FaultFree.csv") == HASHES["lbnl"]
+
+
+def test_the_shipped_model_is_the_same():
+    assert load_model(shipped_model("fcu")).fingerprint == HASHES["model"]
+
+
+def test_the_shipped_model_scores_the_same(telemetry, tmp_path):
+    call("score", "fcu", telemetry, "--out", tmp_path / "scores.parquet")
+    table = pq.read_table(tmp_path / "scores.parquet")
+    attack = table["attack"].to_numpy().reshape(-1, 32)[::20]
+    np.testing.assert_allclose(attack, np.load(STORED / "attack.npy"), rtol=0, atol=1e-5)
+    here = machine()
+    if {"arch": here["arch"], "features": here["features"]} == HASHES["score_machine"]:  # the same vector units
+        columns = [table[name].to_numpy() for name in ("normal", "actuator", "sensor", "controller")]
+        assert hashlib.sha256(np.column_stack(columns).tobytes()).hexdigest() == HASHES["scores"]
+
+
+def test_a_journal_opens_and_the_monitor_goes_on_where_it_stopped(telemetry, tmp_path):
+    """The stored journal ends in the second attack, at 14:00 of the second day."""
+    stored = gzip.decompress((STORED / "journal.sqlite.gz").read_bytes())
+    (tmp_path / "journal.sqlite").write_bytes(stored)
+    expected = events((STORED / "events.jsonl").read_text(encoding="utf-8"))
+    listed = events(call("alarms", "list", "--journal", tmp_path / "journal.sqlite", "--json"))
+    assert [each["id"] for each in listed] == ["site-20180703T1253-3", "site-20180702T0905-1"]
+    seen = events(call("watch", "--source", f"parquet:{telemetry}", "--state", tmp_path, "--json"))
+    assert seen == expected  # without a cursor of its own the terminal is shown the journal from its first event
+
+
+def test_the_catalogue_is_the_same():
+    assert events(call("cases", "--json")) == events((STORED / "cases.jsonl").read_text(encoding="utf-8"))
+
+
+def test_the_demonstration_reports_the_same_incidents():
+    stored = events((STORED / "demo.jsonl").read_text(encoding="utf-8"))
+    assert events(call("demo", "--headless", "--minutes", 60, "--json")) == stored
