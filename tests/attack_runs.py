@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import ROWS
-from graphghha.plants.fcu.labels import Labeller
-from graphghha.plants.fcu.schedule import Event, Imposed, plan
-from graphghha.plants.fcu.weather import Weather
+from graphghha.plants.fcu.attacks.catalog import ROWS
+from graphghha.plants.fcu.attacks.labels import Labeller
+from graphghha.plants.fcu.attacks.schedule import Event, Imposed, plan
+from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.weather import Weather
 
 NAMES_OF_CASES = tuple(ROWS)
 SEASONS = {"winter": datetime(2018, 1, 15), "summer": datetime(2018, 7, 16)}  # Mondays

@@ -7,7 +7,7 @@ import numpy as np
 from builders import loop_template
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.monitor import Detector, SiteConfig
-from graphghha.monitor.intake import IntakeConfig
+from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.plants.base import Plant, Signal
 from graphghha.sources import Batch
 

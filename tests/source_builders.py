@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from graphghha.plants import load_plant
+from graphghha.plants.points import Points
 from graphghha.sources import Batch, Rejection, Source, points_of
-from graphghha.sources.intake import Intake
+from graphghha.sources.batch_builder import Intake
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt import MqttSource
 from graphghha.sources.mqtt_client import MqttConfig
-from graphghha.sources.points import Points
 
 PLANT = load_plant("fcu")
 POINTS = points_of(PLANT.template.replicate(2))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from attack_runs import FIRST, LAST, NAMES_OF_CASES, Bools, Floats, Season
-from graphghha.plants.fcu.catalog import ROWS
-from graphghha.plants.fcu.imposition import MINUTES
-from graphghha.plants.fcu.parameters import REFERENCE
+from graphghha.plants.fcu.attacks.catalog import ROWS
+from graphghha.plants.fcu.attacks.hooks import MINUTES
+from graphghha.plants.fcu.physics.parameters import REFERENCE
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NOISE
 
 SETTLED = 10  # minutes a drive needs

@@ -56,11 +56,20 @@ def telemetry(tmp_path_factory):
     return path
 
 
+# Contracted multiply-adds round once: the compiled simulator's last bits depend on whether the processor has them.
+same_rounding = pytest.mark.skipif(
+    machine()["features"]["fma"] != HASHES["score_machine"]["features"]["fma"],
+    reason="the stored bytes are of a processor with fused multiply-add",
+)
+
+
+@same_rounding
 def test_simulated_telemetry_and_labels_have_the_same_bytes(telemetry):
     assert sha256(telemetry) == HASHES["telemetry"]
     assert sha256(telemetry.with_name("two.labels.parquet")) == HASHES["labels"]
 
 
+@same_rounding
 def test_simulated_lbnl_files_have_the_same_bytes(tmp_path):
     call("simulate", "--zones", 1, "--days", 2, "--seed", 4, "--format", "lbnl", "--out", tmp_path / "lbnl")
     assert sha256(tmp_path / "lbnl" / "FCU_FaultFree.csv") == HASHES["lbnl"]

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from attack_runs import DURATION, FIRST, LAST, NAMES_OF_CASES, ONSET, SEASONS, Season, every_case, over
 from graphghha.graph import EdgeKind, NeighborRule, neighborhood
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import ROWS
-from graphghha.plants.fcu.imposition import MINUTES, NEUTRAL, Day, DayHooks
-from graphghha.plants.fcu.labels import WINDOW_MIN
-from graphghha.plants.fcu.schedule import Imposed, plan
+from graphghha.plants.fcu.attacks.catalog import ROWS
+from graphghha.plants.fcu.attacks.hooks import MINUTES, NEUTRAL, Day, DayHooks
+from graphghha.plants.fcu.attacks.labels import WINDOW_MIN
+from graphghha.plants.fcu.attacks.schedule import Imposed, plan
+from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.weather import Weather
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, NUM_SIGNALS, SOURCE_SCALE
 from graphghha.plants.fcu.topology import TEMPLATE
-from graphghha.plants.fcu.weather import Weather
 
 # the controller acts on these readings: on the room always, on mixed air when it is near freezing
 ACTED_ON, ACTED_ON_IN_FROST = "RM_TEMP", "FCU_MAT"

@@ -177,7 +177,7 @@ def test_every_layer_compiles_whole():
     """In a process of its own: the run-time shape checks of this one cannot be traced."""
     code = """
 import torch
-from graphghha.bench.graphs import ring
+from graphghha.lab.bench.speed.graphs import ring
 from graphghha.nn import ADU, LAYERS
 template = ring(6, 2)
 for name in LAYERS:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from graphghha.alarms import Fact
 from graphghha.cli import main
 from graphghha.monitor import Journal, Monitor
-from graphghha.monitor.journal import Entry
+from graphghha.monitor.journal.journal import Entry
 from graphghha.sources import SourceStatus
 from monitor_builders import CONFIG, START, detector, telemetry, wide
 

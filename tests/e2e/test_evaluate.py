@@ -13,16 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from graphghha.bench.evaluate import evaluate
 from graphghha.cli import main
 from graphghha.errors import LeakError
-from graphghha.evaluation.protocols import file_trial
-from graphghha.evaluation.scenario import Run, Schedule
+from graphghha.lab.baselines.suite import RivalConfig, Rivals
+from graphghha.lab.evaluation.evaluate import evaluate
+from graphghha.lab.evaluation.protocols import file_trial
+from graphghha.lab.runs.run import Run, Schedule
+from graphghha.lab.training.recipe import Recipe
+from graphghha.lab.training.validation import Validation
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
-from graphghha.training.baselines import RivalConfig, Rivals
-from graphghha.training.recipe import Recipe
-from graphghha.training.validation import Validation
 
 ROOT = Path(__file__).parents[2]
 ROW = {

@@ -9,21 +9,21 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.alarms import AlarmRule, GroupRule
-from graphghha.bench.deploy import Comparison, Lessons, mean
-from graphghha.bench.detection_page import detection_page
-from graphghha.bench.variants import METHODS
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, DataError, DivergedError, LeakError
-from graphghha.evaluation.card import report_card
-from graphghha.evaluation.protocols import DeployConfig
-from graphghha.evaluation.recording import record
-from graphghha.evaluation.scenario import Run, Schedule
+from graphghha.lab.bench.detection.deploy import Comparison, Lessons, mean
+from graphghha.lab.bench.detection.variants import METHODS
+from graphghha.lab.bench.pages.detection import detection_page
+from graphghha.lab.evaluation.protocols import DeployConfig
+from graphghha.lab.metrics.card import report_card
+from graphghha.lab.runs.recording import record
+from graphghha.lab.runs.run import Run, Schedule
+from graphghha.lab.training.calibrate import FinishConfig, finish
+from graphghha.lab.training.fit import FitConfig
+from graphghha.lab.training.recipe import Recipe, train
+from graphghha.lab.training.validation import Validation
 from graphghha.models import load_model, save_model
-from graphghha.training.finish import FinishConfig, finish
-from graphghha.training.fit import FitConfig
-from graphghha.training.recipe import Recipe, train
-from graphghha.training.validation import Validation
 
 RECIPE = Recipe(
     zones=2,
@@ -130,7 +130,7 @@ def test_methods_are_compared_alike_under_the_deploy_protocol_and_what_is_done_i
     assert learnt[0]["runs_seen"] == learnt[1]["runs_seen"]
     page = detection_page({}, tmp_path, found).read_text()
     assert "1 attacked and 1 normal ones" in page and "| 64 | quantized_gat |" in page
-    monkeypatch.setattr("graphghha.bench.deploy.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", lambda *_, **__: pytest.fail("trained again"))
     assert comparison.run([64], [0])["rows"] == found["rows"]
 
 
@@ -147,7 +147,7 @@ def test_a_method_that_does_not_train_is_a_row_that_says_so_and_the_others_go_on
     def diverge(*_, **__):
         raise DivergedError(7)
 
-    monkeypatch.setattr("graphghha.bench.deploy.train", diverge)
+    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", diverge)
     config = DeployConfig(runs=1, days=1, unseen_runs=0)
     found = Comparison(tmp_path / "work", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
     assert [row["f1"] for row in found["rows"]] == [None] * 4 and "step 7" in found["rows"][0]["failed"]
@@ -156,7 +156,7 @@ def test_a_method_that_does_not_train_is_a_row_that_says_so_and_the_others_go_on
     def leak(*_, **__):
         raise LeakError("seen before")
 
-    monkeypatch.setattr("graphghha.bench.deploy.train", leak)
+    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", leak)
     with pytest.raises(LeakError):
         Comparison(tmp_path / "leaky", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
     with pytest.raises(ConfigError, match="other settings"):

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from graphghha.cli.cases import cases
 from graphghha.cli.simulate import simulate
 from graphghha.errors import ConfigError, DataError, EngineError, NotFoundError
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import CASES
-from graphghha.plants.fcu.lbnl import open_lbnl
+from graphghha.plants.fcu.attacks.catalog import CASES
+from graphghha.plants.fcu.lbnl.files import open_lbnl
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import NAMES, SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.telemetry import TelemetryFile, read_labels

@@ -12,8 +12,8 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner
 
-from graphghha.bench.broker import free_port
-from graphghha.bench.syslog_receiver import SyslogReceiver
+from faults.broker import free_port
+from faults.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
 from graphghha.cli.watch import _signals
 from graphghha.models.shipped import shipped_model

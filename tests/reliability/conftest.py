@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphghha.bench.reliability.effort import QUICK
-from graphghha.bench.reliability.rig import PLAIN_RIG
+from faults.effort import QUICK
+from faults.rig import PLAIN_RIG
 
 
 @pytest.fixture

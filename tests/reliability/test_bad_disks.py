@@ -1,7 +1,7 @@
 """Disks that fail and journals that are damaged: scoring goes on, acknowledged events stay, nobody has to help."""
 
-from graphghha.bench.reliability.damage import try_damage
-from graphghha.bench.reliability.disk import try_disks
+from faults.damage import try_damage
+from faults.disk import try_disks
 
 
 def test_a_disk_that_takes_nothing_is_an_alarm_and_costs_nothing(figures):

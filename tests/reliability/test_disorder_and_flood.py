@@ -1,7 +1,7 @@
 """Readings in disorder change nothing; a flood is told in few words and kept in full."""
 
-from graphghha.bench.reliability.disorder import try_disorder
-from graphghha.bench.reliability.flood import try_flood
+from faults.disorder import try_disorder
+from faults.flood import try_flood
 
 
 def test_duplicates_and_reordering_within_the_watermark_leave_the_same_journal(figures):

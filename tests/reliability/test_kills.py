@@ -1,7 +1,7 @@
 """kill -9: nothing acknowledged is lost, nothing is told twice, every state comes back."""
 
-from graphghha.bench.reliability.kill import try_kills
-from graphghha.bench.reliability.states import try_states
+from faults.kill import try_kills
+from faults.states import try_states
 
 
 def test_kills_at_random_moments_change_nothing_in_the_journal(mosquitto, figures):

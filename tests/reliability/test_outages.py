@@ -1,8 +1,8 @@
 """Brokers and connections that fail, messages that should never have been sent, sinks that are down."""
 
-from graphghha.bench.reliability.fuzz import try_fuzz
-from graphghha.bench.reliability.outage import try_outages
-from graphghha.bench.reliability.sinks import try_sinks
+from faults.fuzz import try_fuzz
+from faults.outage import try_outages
+from faults.sinks import try_sinks
 
 
 def test_outages_leave_a_gap_that_is_told_and_nobody_accused(mosquitto, figures):

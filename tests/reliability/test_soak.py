@@ -1,9 +1,9 @@
 """Many times real time for a few seconds, and the page that tells all figures. How fast it is, the bench tells."""
 
-from graphghha.bench.pages import write_pages
-from graphghha.bench.reliability.effort import QUICK
-from graphghha.bench.reliability.rig import PLAIN_RIG
-from graphghha.bench.reliability.trials import run
+from faults.effort import QUICK
+from faults.rig import PLAIN_RIG
+from faults.trials import run
+from graphghha.lab.bench.pages.index import write_pages
 
 
 def test_a_soak_comes_to_its_end_in_bounded_memory_and_makes_a_page(mosquitto, tmp_path):

@@ -1,14 +1,14 @@
 """From scores to alarms and incidents: pure functions, no clock, no I/O, no torch."""
 
+from graphghha.alarms.board import Desk
 from graphghha.alarms.command import DISPOSITIONS, Command
-from graphghha.alarms.desk import Desk
-from graphghha.alarms.facts import Fact, iso
+from graphghha.alarms.distances import Proximity
+from graphghha.alarms.events import Fact, iso
 from graphghha.alarms.flood import FloodRule, FloodState, Told, Waiting, meter
 from graphghha.alarms.incident import Change, ChangeKind, GroupRule, GroupState, Incident, group
 from graphghha.alarms.lifecycle import WORDS, Letter, NodeAlarm, Suspension, Verb, commanded
-from graphghha.alarms.proximity import Proximity
-from graphghha.alarms.refold import refold
-from graphghha.alarms.replay import replay
+from graphghha.alarms.offline import replay
+from graphghha.alarms.rebuild import refold
 from graphghha.alarms.rule import NONE, AlarmEvents, AlarmRule, AlarmState, advance
 
 __all__ = [

@@ -13,7 +13,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms.proximity import Proximity
+from graphghha.alarms.distances import Proximity
 from graphghha.alarms.rule import NONE, AlarmEvents, AlarmState
 from graphghha.errors import ConfigError
 

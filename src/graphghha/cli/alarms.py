@@ -43,7 +43,7 @@ def _as_operator(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--all", "show_all", is_flag=True, help="Closed and acknowledged ones as well.")
 def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
     """Incidents, newest first."""
-    from graphghha.monitor.reader import Reader
+    from graphghha.monitor.journal.reader import Reader
 
     with Reader(path) as reader:
         found = reader.incidents(site=site, is_open=not show_all, limit=10_000)
@@ -63,8 +63,8 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     """One incident: evidence, advice and its story."""
     from graphghha.alarms import iso
     from graphghha.errors import NotFoundError
-    from graphghha.monitor.incident_body import aftermath, headline
-    from graphghha.monitor.reader import Reader
+    from graphghha.monitor.incident_json import aftermath, headline
+    from graphghha.monitor.journal.reader import Reader
 
     with Reader(path) as reader:
         body, events = reader.incident(incident), reader.incident_events(incident)
@@ -168,7 +168,7 @@ def dispose(
 def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | None) -> None:
     """Every event as a JSON line (it is JSON with or without --json)."""
     from graphghha.alarms import iso
-    from graphghha.monitor.reader import Reader
+    from graphghha.monitor.journal.reader import Reader
 
     with Reader(path) as reader:
         while events := reader.events_after(after, 1000, kind=kind):
@@ -183,8 +183,8 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
 @_on_journal
 def kpi(path: Path, site: str | None, as_json: bool) -> None:
     """The figures by which ISA-18.2 judges an alarm system."""
+    from graphghha.monitor.journal.reader import Reader
     from graphghha.monitor.kpi import kpi as figures
-    from graphghha.monitor.reader import Reader
 
     with Reader(path) as reader:
         found = figures(reader, site)
@@ -198,7 +198,7 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
 
 def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
     from graphghha.alarms import Command
-    from graphghha.monitor.office import order
+    from graphghha.monitor.commands import order
 
     found = order(path, Command.from_dict(command), site)
     click.echo(json.dumps(found, ensure_ascii=False) if as_json else _line(found))

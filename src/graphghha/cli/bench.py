@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from graphghha.cli.bench_detection import COMMANDS, WORK
-from graphghha.cli.bench_reliability import reliability
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,7 +58,7 @@ def _options(*names: str) -> Callable[[F], F]:
 
 
 def _settings(quick: bool, as_json: bool) -> dict[str, Any]:
-    from graphghha.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT
+    from graphghha.lab.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT
 
     say: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
     return {"effort": QUICK_EFFORT if quick else DEFAULT_EFFORT, "progress": say}
@@ -89,7 +88,7 @@ def latency(
     sizes: list[int], batch: int, threads: int, dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table I: all methods against the size of the graph, interleaved."""
-    from graphghha.bench.latency import run
+    from graphghha.lab.bench.speed.latency import run
     from graphghha.plants import load_plant
 
     template = load_plant("fcu").template
@@ -101,7 +100,7 @@ def latency(
 @_options("threads", "dtype")
 def degree(nodes: int, threads: int, dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool) -> None:
     """Latency against the density of the graph, with the neighbour cap binding."""
-    from graphghha.bench.degree import run
+    from graphghha.lab.bench.speed.degree import run
 
     _finish(run(nodes=nodes, threads=threads, dtype=dtype, seed=seed, **_settings(quick, as_json)), out)
 
@@ -110,11 +109,13 @@ def degree(nodes: int, threads: int, dtype: str, seed: int, quick: bool, out: Pa
 @click.option("--sizes", default="32,384,1536,12288", show_default=True, callback=_sizes, help="Node counts.")
 @click.option("--part", type=click.Choice(["all", "engine", "sources"]), default="all", show_default=True)
 @click.option("--zones", default=48, show_default=True, type=click.IntRange(1, 1000), help="That the sources feed.")
+@click.option("--mqtt", metavar="ADDRESS", help="Also measure MQTT through this broker, such as mqtt://127.0.0.1:1883.")
 @_options("threads", "dtype")
 def stream(
     sizes: list[int],
     part: str,
     zones: int,
+    mqtt: str | None,
     threads: int,
     dtype: str,
     seed: int,
@@ -128,14 +129,14 @@ def stream(
     settings = _settings(quick, as_json)
     result: dict[str, Any] = {"bench": "stream", "part": part, "config": {"threads": threads}, "rows": []}
     if part != "sources":
-        from graphghha.bench.stream import run
+        from graphghha.lab.bench.speed.stream import run
 
         result |= run(sizes, threads, dtype, template=load_plant("fcu").template, seed=seed, **settings)
     if part != "engine":
-        from graphghha.bench.harness import machine_info
-        from graphghha.bench.stream_sources import measure
+        from graphghha.lab.bench.harness import machine_info
+        from graphghha.lab.bench.speed.stream_sources import measure
 
-        measured = measure(zones, is_quick=quick, progress=settings["progress"])
+        measured = measure(zones, mqtt=mqtt, is_quick=quick, progress=settings["progress"])
         result |= {"machine": machine_info(), "part": part, "sources": measured}
     _finish(result, out)
 
@@ -145,7 +146,7 @@ def stream(
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where the page goes.")
 def page(results: tuple[Path, ...], out: Path) -> None:
     """Write the results pages and their figures from stored JSON."""
-    from graphghha.bench.pages import read_result, write_pages
+    from graphghha.lab.bench.pages.index import read_result, write_pages
 
     for written in write_pages([read_result(path) for path in results], out):
         click.echo(str(written))
@@ -158,7 +159,7 @@ def precision(
     nodes: int, threads: int, model: Path | None, seed: int, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table IV: detection, latency and differences in fp32, fp16 and bf16."""
-    from graphghha.bench.precision import DEFAULT_TEST, QUICK_TEST, run
+    from graphghha.lab.bench.speed.precision import DEFAULT_TEST, QUICK_TEST, run
 
     test = QUICK_TEST if quick else DEFAULT_TEST
     _finish(run(_model(model), nodes, threads, test=test, seed=seed, **_settings(quick, as_json)), out)
@@ -172,7 +173,7 @@ def threads(
     sizes: list[int], threads: list[int], dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """What more threads bring, all thread counts interleaved."""
-    from graphghha.bench.threads import run
+    from graphghha.lab.bench.speed.threads import run
     from graphghha.plants import load_plant
 
     template = load_plant("fcu").template
@@ -194,7 +195,7 @@ def events(
     as_json: bool,
 ) -> None:
     """Event-driven scoring against full passes, on normal operation."""
-    from graphghha.bench.events import run
+    from graphghha.lab.bench.speed.incremental import run
 
     if quick:
         zones, minutes = zones[:1], min(minutes, 30)
@@ -221,9 +222,9 @@ def paper(
     out: Path, only: tuple[str, ...], again: bool, quick: bool, seed: int, work: Path, model: Path | None, as_json: bool
 ) -> None:
     """Every table and figure there is, and the page that compares them with the paper's."""
-    from graphghha.bench.everything import run_everything
-    from graphghha.bench.registry import Scope
     from graphghha.errors import EngineError
+    from graphghha.lab.bench.experiments import Scope
+    from graphghha.lab.bench.run_all import run_everything
 
     scope = Scope(model=_model(model), quick=quick, seed=seed, work=work, say=_settings(quick, as_json)["progress"])
     done = run_everything(out, scope, only=only, again=again)
@@ -242,7 +243,7 @@ def paper(
 @click.option("--repeats", default=5, show_default=True, type=click.IntRange(1), help="Best of so many.")
 def testbed(repeats: int) -> None:
     """How fast the plant is simulated: zone-years per second on one core."""
-    from graphghha.bench.testbed import run
+    from graphghha.plants.fcu.physics.speed import run
 
     _finish(run(repeats=repeats), None)
 
@@ -252,7 +253,7 @@ def testbed(repeats: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON object only.")
 def memory(nodes: int, as_json: bool) -> None:
     """Peak memory of one forward pass on a large graph."""
-    from graphghha.bench.memory import measure_memory
+    from graphghha.lab.bench.speed.memory import measure_memory
 
     found = measure_memory(nodes)
     if not as_json:
@@ -261,5 +262,5 @@ def memory(nodes: int, as_json: bool) -> None:
     _finish(found, None)
 
 
-for study in (*COMMANDS, reliability):
+for study in COMMANDS:
     bench.add_command(study)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from graphghha.bench.detection import PaperBench
+    from graphghha.lab.bench.detection.paper_protocol import PaperBench
 
 F = TypeVar("F", bound=Callable[..., Any])
 WORK = Path("bench-work")
@@ -52,7 +52,7 @@ def _bench(work: Path, quick: bool, threads: int, as_json: bool) -> Iterator["Pa
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from graphghha.bench.detection import FULL, QUICK, PaperBench
+    from graphghha.lab.bench.detection.paper_protocol import FULL, QUICK, PaperBench
 
     torch.set_num_threads(threads)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
@@ -103,7 +103,7 @@ def detection(
     """Table II: the four methods at every size; or the shipped model and the baselines in unseen buildings."""
     if retrain and protocol == "paper":
         raise click.UsageError("--retrain is for --protocol deploy; the paper's protocol always trains")
-    from graphghha.bench.studies import deploy_of, deploy_retrained, table_ii
+    from graphghha.lab.bench.detection.studies import deploy_of, deploy_retrained, table_ii
     from graphghha.models.shipped import shipped_model
 
     with _bench(work, quick, threads, as_json) as bench:
@@ -122,7 +122,7 @@ def scenarios(
     sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """Table III: GraphGHHA by family of attacks, every case in an appendix."""
-    from graphghha.bench.studies import table_iii
+    from graphghha.lab.bench.detection.studies import table_iii
 
     with _bench(work, quick, threads, as_json) as bench:
         _print(table_iii(bench, sizes, _seeds(seed, seeds, quick)), out)
@@ -134,7 +134,7 @@ def heads(
     sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """The figure on head count: F1 and latency for 2, 4, 8 and 16 heads."""
-    from graphghha.bench.studies import head_counts
+    from graphghha.lab.bench.detection.studies import head_counts
 
     with _bench(work, quick, threads, as_json) as bench:
         _print(head_counts(bench, sizes, _seeds(seed, seeds, quick)), out)
@@ -146,7 +146,7 @@ def ablation(
     sizes: Sizes, seeds: int, seed: int, threads: int, work: Path, quick: bool, out: Path | None, as_json: bool
 ) -> None:
     """What each part of the layer is worth; and recall against an attacker who knows the network."""
-    from graphghha.bench.studies import ablations
+    from graphghha.lab.bench.detection.studies import ablations
     from graphghha.models.shipped import shipped_model
 
     with _bench(work, quick, threads, as_json) as bench:

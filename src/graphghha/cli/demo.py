@@ -22,8 +22,8 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Incidents as JSON lines, the score card last.")
 def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
     """Watch a simulated building while it is attacked, and see the attacks named."""
-    from graphghha.cli.live import NEWEST, lines, show_live, write_picture
-    from graphghha.wiring import Demo
+    from graphghha.cli._terminal_view import NEWEST, lines, show_live, write_picture
+    from graphghha.demo import Demo
 
     with Demo(minutes=minutes, seed=seed) as running:
         if headless or as_json or picture:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from graphghha.cli.model_argument import MODEL
+from graphghha.cli._model import MODEL
 
 
 @click.command()
@@ -54,13 +54,13 @@ def evaluate(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from graphghha.bench.evaluate import evaluate as run_evaluation
-    from graphghha.bench.style import styled
-    from graphghha.evaluation.model_card import model_card
-    from graphghha.evaluation.protocols import DeployConfig, deploy_trial, file_trial
+    from graphghha.lab.baselines.suite import RivalConfig
+    from graphghha.lab.evaluation.evaluate import evaluate as run_evaluation
+    from graphghha.lab.evaluation.model_card import model_card
+    from graphghha.lab.evaluation.protocols import DeployConfig, deploy_trial, file_trial
+    from graphghha.lab.style import styled
     from graphghha.models import save_model
     from graphghha.models.shipped import shipped_model
-    from graphghha.training.baselines import RivalConfig
 
     if data and (stray := _given(("seed", "runs", "days", "zones", "unseen_runs", "history_hours", "write_card"))):
         raise click.UsageError(f"{stray} is for the deploy protocol: leave DATA out")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from graphghha.cli.model_argument import MODEL
+from graphghha.cli._model import MODEL
 
 
 @click.command()
@@ -24,7 +24,7 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
     from rich.console import Console
     from rich.progress import Progress
 
-    from graphghha.engine.export import CHECKED, export_gateway, export_network
+    from graphghha.engine.onnx.export import CHECKED, export_gateway, export_network
     from graphghha.models import load_model
     from graphghha.models.shipped import shipped_model
 

@@ -19,7 +19,7 @@ def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, l
     from rich.console import Console
     from rich.progress import Progress
 
-    from graphghha.plants.fcu.lbnl_import import import_lbnl as run
+    from graphghha.plants.fcu.lbnl.importer import import_lbnl as run
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("files", total=len(cases) or None)

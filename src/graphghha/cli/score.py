@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from graphghha.cli.model_argument import MODEL
+from graphghha.cli._model import MODEL
 
 
 @click.command()

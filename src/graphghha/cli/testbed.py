@@ -26,8 +26,8 @@ def calibrate(mean: Path, std: Path, weather: Path, hourly: Path | None, report:
     from rich.console import Console
     from rich.progress import track
 
-    from graphghha.plants.fcu.calibrate import calibrate as run
-    from graphghha.plants.fcu.calibrate_report import as_text, write_report
+    from graphghha.plants.fcu.lbnl.calibrate import calibrate as run
+    from graphghha.plants.fcu.lbnl.calibrate_report import as_text, write_report
 
     console = Console(stderr=True)
     result = run(

@@ -24,8 +24,8 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from graphghha.training.fit import Progress as FitProgress
-    from graphghha.training.presets import parse_budget, train_model
+    from graphghha.lab.training.fit import Progress as FitProgress
+    from graphghha.lab.training.train import parse_budget, train_model
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from graphghha.monitor.service import Service
+    from graphghha.monitor.service.service import Service
     from graphghha.settings import Settings
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -66,8 +66,8 @@ def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
 
 
 def _watch(settings: "Settings", as_json: bool) -> None:
-    from graphghha.cli.told import LinesForPeople
-    from graphghha.monitor.logs import set_up_logs
+    from graphghha.cli._event_lines import LinesForPeople
+    from graphghha.monitor.service.logs import set_up_logs
     from graphghha.monitor.sinks.cursor import Cursor
     from graphghha.monitor.sinks.follow import FollowRule
     from graphghha.monitor.sinks.jsonl import JsonLinesStdout

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.classes import CLASSES
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import DataError
 from graphghha.models import load_model
 from graphghha.plants.arrow import pa
 from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, labels_path, make_folder
-from graphghha.vocabulary import CLASSES
-from graphghha.windows.stream import FileRows
+from graphghha.windows.file_rows import FileRows
 
 CELLS_PER_PORTION = 500_000  # node-minutes scored at once: what bounds the memory, whatever the file
 MOST_ROWS = 1440

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.engine.adjacency_pool import RowPool, grown
 from graphghha.engine.checks import as_mask, as_windows, refuse_features, refuse_scores
 from graphghha.engine.frozen import Floats, FrozenModel, freeze
-from graphghha.engine.pack import aligned
-from graphghha.engine.plan import PackedModel
-from graphghha.engine.rows import RowPool, grown
+from graphghha.engine.native.plan import PackedModel
+from graphghha.engine.native.weights import aligned
 from graphghha.errors import CheckpointError, GraphError, NotFoundError
 from graphghha.graph import CpsGraph, Edge, Node, NodeKind
 

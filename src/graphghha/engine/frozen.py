@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.classes import BINARY_CLASSES, CLASSES
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph
 from graphghha.models import Model, load_model
 from graphghha.models.directory import NETWORK_FILE
 from graphghha.models.manifest import MANIFEST
-from graphghha.vocabulary import BINARY_CLASSES, CLASSES
 
 if TYPE_CHECKING:
     from graphghha.nn import ADU

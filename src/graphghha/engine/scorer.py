@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.engine import Engine
-from graphghha.engine.gates import Gates
-from graphghha.engine.zones import engine_for
+from graphghha.engine.explain import Gates
+from graphghha.engine.per_zone import engine_for
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model

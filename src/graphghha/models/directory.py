@@ -31,7 +31,7 @@ from safetensors.numpy import load_file, save
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
-from graphghha.models.network import check_network
+from graphghha.models.weights import check_network
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
 from graphghha.windows.scale import Scaler

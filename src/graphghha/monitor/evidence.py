@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.plants import Plant, Signal
-from graphghha.plants.spoken import decimals, spoken
+from graphghha.plants.formatting import decimals, spoken
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import RECENT
 from graphghha.windows.multiscale import summarize

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphghha.errors import NotFoundError
-from graphghha.monitor.reader import Reader
+from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.sinks import Event
 
 TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000

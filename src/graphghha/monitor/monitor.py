@@ -14,12 +14,12 @@ import numpy as np
 
 from graphghha.alarms import Command, Fact, iso, refold
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
+from graphghha.monitor.commit_buffer import Pending
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
-from graphghha.monitor.journal import Journal
-from graphghha.monitor.pending import Pending
+from graphghha.monitor.journal.journal import Journal
 from graphghha.monitor.site import Outcome, Site, SiteConfig
-from graphghha.monitor.view import summarise
+from graphghha.monitor.status import summarise
 from graphghha.sources import Batch, Source
 from graphghha.windows import Rows
 

@@ -20,8 +20,8 @@ from graphghha.alarms import (
     advance,
     group,
 )
+from graphghha.classes import CLASSES
 from graphghha.graph import CpsGraph
-from graphghha.vocabulary import CLASSES
 
 
 class Scorer(Protocol):

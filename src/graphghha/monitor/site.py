@@ -11,9 +11,9 @@ from graphghha.alarms import ChangeKind, Command, Desk, Fact, Incident, iso
 from graphghha.errors import ConfigError
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.evidence import RECENT_ROWS
-from graphghha.monitor.incident_body import alarms_of, incident_id, new_body
-from graphghha.monitor.intake import Intake, IntakeConfig
+from graphghha.monitor.incident_json import alarms_of, incident_id, new_body
 from graphghha.monitor.pipeline import Step
+from graphghha.monitor.row_clock import Intake, IntakeConfig
 from graphghha.sources import Batch
 from graphghha.windows import Ring, Rows
 

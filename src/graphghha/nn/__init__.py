@@ -15,8 +15,8 @@ from graphghha.nn.explain import AttendedEdge, Explanation
 from graphghha.nn.gat import QuantizedGAT, SparsifiedGAT, VanillaGAT
 from graphghha.nn.ghha import GHHA
 from graphghha.nn.graph_ghha import GraphGHHA
-from graphghha.nn.inputs import GraphTensors
-from graphghha.nn.padded import Neighbors
+from graphghha.nn.graph_tensors import GraphTensors
+from graphghha.nn.padded_neighbors import Neighbors
 from graphghha.nn.reference import reference_layer
 from graphghha.nn.registry import LAYERS
 from graphghha.nn.sdpa import ScaledDotProduct

@@ -11,16 +11,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from graphghha.classes import BINARY_CLASSES, CLASSES, UNKNOWN
 from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
 from graphghha.graph import CpsGraph, NeighborRule, NodeKind
 from graphghha.graph.neighbors import Direction
 from graphghha.nn.block import AttentionBlock
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.nn.explain import AttendedEdge, Explanation, relation
-from graphghha.nn.inputs import GraphTensors, graph_tensors
+from graphghha.nn.graph_tensors import GraphTensors, graph_tensors
 from graphghha.nn.ops import may_look
 from graphghha.nn.registry import layer_type, make_layer
-from graphghha.vocabulary import BINARY_CLASSES, CLASSES, UNKNOWN
 
 Head = Literal["classes", "binary"]
 

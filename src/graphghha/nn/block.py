@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule
 from graphghha.nn.dtype import DtypeName, LayerNorm32, torch_dtype
-from graphghha.nn.padded import Neighbors
+from graphghha.nn.padded_neighbors import Neighbors
 
 
 class Attended(NamedTuple):

@@ -11,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812
 from graphghha.graph import NeighborRule
 from graphghha.nn.block import Attended, AttentionBlock
 from graphghha.nn.ops import masked_softmax, split_heads
-from graphghha.nn.padded import Neighbors, every_node
+from graphghha.nn.padded_neighbors import Neighbors, every_node
 
 NEGATIVE_SLOPE = 0.2
 

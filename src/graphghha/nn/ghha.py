@@ -15,7 +15,7 @@ from graphghha.errors import ConfigError
 from graphghha.nn.block import Attended
 from graphghha.nn.graph_ghha import GatedHybridBlock
 from graphghha.nn.ops import global_mix, masked_softmax
-from graphghha.nn.padded import Neighbors
+from graphghha.nn.padded_neighbors import Neighbors
 
 
 class GHHA(GatedHybridBlock):

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from graphghha.classes import FIXED_GATES
 from graphghha.errors import ConfigError
 from graphghha.nn.block import Attended, AttentionBlock
 from graphghha.nn.ops import (
@@ -21,8 +22,7 @@ from graphghha.nn.ops import (
     split_heads,
     wide,
 )
-from graphghha.nn.padded import Neighbors
-from graphghha.vocabulary import FIXED_GATES
+from graphghha.nn.padded_neighbors import Neighbors
 
 Gate = Literal["learned", "open", "global", "local"]
 

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from graphghha.errors import ConfigError
 from graphghha.nn.adu import ADU
-from graphghha.nn.inputs import GraphTensors
-from graphghha.nn.padded import Neighbors
+from graphghha.nn.graph_tensors import GraphTensors
+from graphghha.nn.padded_neighbors import Neighbors
 
 INPUTS = ("x", "mask", "nbr", "nbr_mask", "kinds", "roles")
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from graphghha.graph import NeighborRule
 from graphghha.nn.block import Attended, AttentionBlock
 from graphghha.nn.ops import masked_softmax, split_heads
-from graphghha.nn.padded import Neighbors, every_node
+from graphghha.nn.padded_neighbors import Neighbors, every_node
 
 
 class ScaledDotProduct(AttentionBlock):

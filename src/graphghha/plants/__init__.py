@@ -7,11 +7,11 @@ from typing import Any
 
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseInfo, Plant, Signal
-from graphghha.plants.labelled import LabelledDay, Testbed
 from graphghha.plants.rules import Rule
+from graphghha.plants.testbed import LabelledDay, Testbed
 
 _MODULES = {"fcu": "graphghha.plants.fcu"}
-_SIMULATORS = {"fcu": "graphghha.plants.fcu.run"}
+_SIMULATORS = {"fcu": "graphghha.plants.fcu.simulate"}
 _TESTBEDS = {"fcu": "graphghha.plants.fcu.testbed"}
 _RULES = {"fcu": "graphghha.plants.fcu.rules"}
 

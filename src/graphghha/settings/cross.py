@@ -9,11 +9,11 @@ from graphghha.models.shipped import shipped_model
 from graphghha.monitor.sinks.base import MONITOR
 from graphghha.monitor.sinks.topics import overlap
 from graphghha.plants import load_plant
+from graphghha.plants.points import Points, points_of
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
+from graphghha.sources.addresses import file_of, mqtt_config, open_source, zones_in
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.mqtt_client import MqttConfig
-from graphghha.sources.open import file_of, mqtt_config, open_source, zones_in
-from graphghha.sources.points import Points, points_of
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 

@@ -11,7 +11,7 @@ from graphghha.monitor.sinks.jsonl import JsonLinesFile
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
-from graphghha.sources.open import zones_in
+from graphghha.sources.addresses import zones_in
 
 
 def _beside_the_file(path: Path, info: ValidationInfo) -> Path:

@@ -10,10 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from graphghha.plants import Plant
+from graphghha.sources.addresses import open_source
 from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.open import open_source
-from graphghha.sources.times import iso
+from graphghha.sources.timestamps import iso
 
 ENOUGH_READINGS = 1_000_000  # of a file: its first rows tell enough
 

@@ -14,13 +14,13 @@ from graphghha.errors import SchemaError
 from graphghha.plants import Plant
 from graphghha.plants.arrow import pa, pc
 from graphghha.plants.base import Dialect
+from graphghha.plants.points import nearest
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, Rejection
-from graphghha.sources.intake import judged
+from graphghha.sources.batch_builder import judged
 from graphghha.sources.mapping import Mapper, Route
-from graphghha.sources.points import nearest
 from graphghha.sources.tables import numbers, open_csv, open_parquet, times_ms
-from graphghha.sources.times import LATEST_MS
+from graphghha.sources.timestamps import LATEST_MS
 from graphghha.sources.wide import WideLayout
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphghha.errors import ConfigError, SchemaError
+from graphghha.plants.points import Points, nearest
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
-from graphghha.sources.points import Points, nearest
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 NAMES_REMEMBERED = 1_000  # unmapped ones, for the report; whoever floods us with names fills no memory

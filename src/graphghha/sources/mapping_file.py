@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.plants.points import Points, nearest
 from graphghha.plants.units import conversion
 from graphghha.sources.mapping import Rule, Rules, check_rules
-from graphghha.sources.points import Points, nearest
 
 NAME_KEYS = ("topic", "column")  # what a name of the outside is called: one of them in each entry
 RULE_KEYS = (*NAME_KEYS, "point", "unit", "scale", "offset")

@@ -11,9 +11,9 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from graphghha.sources.base import Batch, Gap, Rejection, SourceStatus
-from graphghha.sources.intake import Intake
+from graphghha.sources.batch_builder import Intake
+from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.messages import decode
 from graphghha.sources.mqtt_client import MqttConfig, connect_properties, make_client, subscriptions
 
 GAPS_REMEMBERED = 100

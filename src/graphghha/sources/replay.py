@@ -10,7 +10,7 @@ import numpy as np
 from graphghha.errors import ConfigError
 from graphghha.sources.base import Batch, SourceStatus
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.times import iso
+from graphghha.sources.timestamps import iso
 
 MAX_READINGS = 1 << 16  # per batch: who is told to stop must not have much left to judge
 

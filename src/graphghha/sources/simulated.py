@@ -7,9 +7,9 @@ from datetime import datetime, time
 import numpy as np
 
 from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.plants.points import points_of
 from graphghha.sources.base import Batch
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.points import points_of
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 

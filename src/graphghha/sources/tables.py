@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError
 from graphghha.plants.arrow import pa, pacsv, pc, pq
-from graphghha.sources.times import parse_time_ms
+from graphghha.sources.timestamps import parse_time_ms
 
 BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 1 << 14

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphghha.errors import SchemaError
 from graphghha.sources.base import Batch, Rejection
 from graphghha.sources.mapping import Mapper, Route
-from graphghha.sources.times import EARLIEST_MS, LATEST_MS
+from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
 
 class WideLayout:

@@ -38,21 +38,3 @@ def check_held_out(what: str, held_out: Iterable[str], trained: Iterable[str]) -
     """Cases, severities or zones that are reported as unseen must not be in training."""
     if both := sorted(set(held_out) & set(trained)):
         raise LeakError(f"held-out {what} in training: {', '.join(both)}; take them out of one of the two")
-
-
-def check_run(
-    parts: Mapping[str, Sequence[Span]],
-    *,
-    fitted: Mapping[str, Fingerprint],
-    held_out: Mapping[str, Iterable[str]],
-    trained: Mapping[str, Iterable[str]],
-    test_digests: Iterable[str] = (),
-) -> None:
-    """Every check at once: `fitted` by name (scaler, threshold, calibration), held-out names by kind (cases, zones)."""
-    assert "test" in parts, "a run without a test part has nothing to leak into"
-    check_parts(parts)
-    digests = tuple(test_digests)
-    for what, seen in fitted.items():
-        check_seen(what, seen, parts["test"], digests)
-    for what, names in held_out.items():
-        check_held_out(what, names, trained.get(what, ()))

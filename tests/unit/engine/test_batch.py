@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from graphghha.classes import CLASSES
 from graphghha.engine import batch
 from graphghha.engine.batch import SCORE_SCHEMA, score_file
 from graphghha.engine.scorer import Scorer
@@ -14,7 +15,6 @@ from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from graphghha.plants import load_plant
 from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
-from graphghha.vocabulary import CLASSES
 from model_builders import small_model
 
 NOON = np.datetime64("2018-07-02T12:00", "ms")

@@ -7,8 +7,9 @@ import shutil
 import pytest
 from engine_builders import difference, judge, masks, model, plant, windows
 
-from graphghha.engine import Engine, build, plan
+from graphghha.engine import Engine
 from graphghha.engine.machine import machine
+from graphghha.engine.native import build, plan
 from graphghha.errors import EngineError
 
 PLANT = plant(61)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphghha.engine import Engine
-from graphghha.engine.events import EventEngine
+from graphghha.engine.incremental import EventEngine
 from graphghha.errors import ConfigError, DataError, SchemaError
 
 ZONE = plant(24)

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from checks import unchecked_shapes
-from graphghha.engine import Engine, export
+from graphghha.engine import Engine
+from graphghha.engine.onnx import export
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, EngineError
 from graphghha.graph import NeighborRule

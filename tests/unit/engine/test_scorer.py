@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from graphghha.engine import Engine
+from graphghha.engine.per_zone import LOCAL_LAYERS, ZoneEngine, engine_for
 from graphghha.engine.scorer import Scorer
-from graphghha.engine.zones import LOCAL_LAYERS, ZoneEngine, engine_for
 from graphghha.errors import CheckpointError, SchemaError
 from graphghha.graph import CpsGraph
 from model_builders import small_model

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 from graphghha.errors import DataError, SchemaError
-from graphghha.evaluation.reliability import expected_calibration_error
+from graphghha.lab.metrics.calibration_metrics import expected_calibration_error
 from graphghha.models.calibration import Calibration, fit_calibration
 from graphghha.windows import Span
 

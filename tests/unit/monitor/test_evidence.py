@@ -7,7 +7,7 @@ from graphghha.engine.scorer import Scorer
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
 from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalWitness
-from graphghha.monitor.incident_body import news, sentence, subject
+from graphghha.monitor.incident_json import news, sentence, subject
 from graphghha.plants import load_plant
 
 

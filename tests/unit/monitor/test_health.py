@@ -9,8 +9,8 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from graphghha.monitor.health import HealthSnapshot, SiteHealth
-from graphghha.monitor.health_port import HealthServer
+from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
+from graphghha.monitor.service.health_server import HealthServer
 from graphghha.monitor.sinks.follow import FollowStats
 from graphghha.monitor.watched import Durations
 

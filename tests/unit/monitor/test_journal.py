@@ -11,9 +11,9 @@ import pytest
 from graphghha.alarms import Fact
 from graphghha.errors import ConflictError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Reader, Retention
-from graphghha.monitor.journal import DAY_MS, Entry
-from graphghha.monitor.salvage import salvage
-from graphghha.monitor.schema import APPLICATION_ID, VERSION
+from graphghha.monitor.journal.journal import DAY_MS, Entry
+from graphghha.monitor.journal.salvage import salvage
+from graphghha.monitor.journal.schema import APPLICATION_ID, VERSION
 
 MINUTE = 60_000
 

@@ -5,7 +5,7 @@ import pytest
 from graphghha.alarms import Fact
 from graphghha.errors import NotFoundError
 from graphghha.monitor import Journal
-from graphghha.monitor.journal import DAY_MS, Entry
+from graphghha.monitor.journal.journal import DAY_MS, Entry
 from graphghha.monitor.kpi import kpi
 
 YEARS_MS = 3000 * DAY_MS

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from graphghha.monitor.logs import redact, set_up_logs
+from graphghha.monitor.service.logs import redact, set_up_logs
 
 
 @pytest.fixture

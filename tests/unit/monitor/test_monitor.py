@@ -13,9 +13,9 @@ from builders import loop_template
 from graphghha.alarms import Command, Verb
 from graphghha.errors import CheckpointError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.intake import IntakeConfig
-from graphghha.monitor.journal import submit
-from graphghha.monitor.view import read_view
+from graphghha.monitor.journal.journal import submit
+from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.monitor.status import read_view
 from graphghha.sources import SourceStatus
 from monitor_builders import CONFIG, GRAPH, MINUTE, START, Rolling, Script, detector, long, quiet, telemetry, wide
 from sink_builders import Belt, until

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paho.mqtt.client import topic_matches_sub
 
-from graphghha.bench.broker import Broker, Certificates
+from faults.broker import Broker, Certificates
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig

@@ -13,8 +13,8 @@ from graphghha.alarms import Command, Verb
 from graphghha.errors import ConfigError
 from graphghha.monitor import Site, SiteConfig
 from graphghha.monitor.feed import tick
-from graphghha.monitor.intake import IntakeConfig
-from graphghha.monitor.pack import pack, unpack
+from graphghha.monitor.journal.codec import pack, unpack
+from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.windows import Rows
 from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
 

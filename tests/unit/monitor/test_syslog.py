@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphghha.bench.broker import Certificates, free_port
-from graphghha.bench.syslog_receiver import SyslogReceiver
+from faults.broker import Certificates, free_port
+from faults.syslog_receiver import SyslogReceiver
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from builders import loop_template
+from graphghha.classes import CLASSES, UNKNOWN
 from graphghha.errors import CheckpointError, ConfigError, DataError, NotFoundError, SchemaError
 from graphghha.graph import CpsGraph, Node
 from graphghha.nn import ADU, LAYERS
-from graphghha.vocabulary import CLASSES, UNKNOWN
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 
 from graphghha.plants import load_plant
-from graphghha.plants.spoken import spoken
+from graphghha.plants.formatting import spoken
 
 
 @pytest.mark.parametrize(

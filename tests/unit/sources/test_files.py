@@ -7,7 +7,7 @@ import pytest
 
 from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants import load_simulator
-from graphghha.plants.fcu.lbnl import open_lbnl
+from graphghha.plants.fcu.lbnl.files import open_lbnl
 from graphghha.plants.telemetry import TelemetryFile
 from graphghha.sources import Rejection, check_address, open_source, zones_in
 from source_builders import NINE, PLANT, POINTS, drained

@@ -1,10 +1,10 @@
 import pytest
 
 from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants.points import Points
 from graphghha.sources import Rejection
 from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper
 from graphghha.sources.mapping_file import read_mapping
-from graphghha.sources.points import Points
 from source_builders import PLANT, POINTS, points
 
 MAPPING = """

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.sources import Rejection
-from graphghha.sources.intake import Intake
-from graphghha.sources.lines import LineSource
+from graphghha.sources.batch_builder import Intake
+from graphghha.sources.json_messages import ABOUT, decode
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.messages import ABOUT, decode
-from graphghha.sources.times import iso, parse_time_ms
+from graphghha.sources.stdin import LineSource
+from graphghha.sources.timestamps import iso, parse_time_ms
 from source_builders import NINE, POINTS, drained, points, readings
 
 TABLE = points()

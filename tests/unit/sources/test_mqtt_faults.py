@@ -4,8 +4,8 @@ from contextlib import closing
 
 import pytest
 
-from graphghha.bench.broker import free_port
-from graphghha.bench.fault_proxy import FaultProxy
+from faults.broker import free_port
+from faults.proxy import FaultProxy
 from source_builders import collect, listen, until
 
 ROOM = "bms/zone-01/RM_TEMP"

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from graphghha.bench.broker import Broker, Certificates
+from faults.broker import Broker, Certificates
 from graphghha.errors import ConfigError, DataError
 from graphghha.sources import Rejection, check_address, open_source
 from source_builders import NINE, PLANT, POINTS, collect, listen, readings, until

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.errors import DataError, LeakError, SchemaError
-from graphghha.windows import Fingerprint, Span, check_held_out, check_parts, check_run, check_seen, fingerprint
+from graphghha.windows import Fingerprint, Span, check_held_out, check_parts, check_seen, fingerprint
 
 PARTS = {
     "train": [Span("seed 1", 0, 100), Span("seed 1", 300, 400)],
@@ -20,39 +20,34 @@ spans = st.builds(
 )
 
 
-def test_a_clean_run_passes():
-    check_run(
-        PARTS,
-        fitted={"scaler": CLEAN, "threshold": Fingerprint((Span("seed 1", 100, 200),), "cd" * 32)},
-        held_out={"cases": ["leak_50"], "zones": ["zone-03"]},
-        trained={"cases": ["leak_20"], "zones": ["zone-01"]},
-        test_digests=["ef" * 32],
-    )
+def test_clean_parts_fits_and_cases_pass():
+    check_parts(PARTS)
+    check_seen("scaler", CLEAN, PARTS["test"], ["ef" * 32])
+    check_held_out("cases", ["leak_50"], ["leak_20"])
+
+
+def test_parts_that_share_rows_fail_with_the_rows():
+    with pytest.raises(LeakError, match="windows of validation and train overlap"):
+        check_parts(PARTS | {"train": [Span("seed 1", 150, 201)]})
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("what", "seen", "words"),
     [
-        ({"parts": PARTS | {"train": [Span("seed 1", 150, 201)]}}, "windows of validation and train overlap"),
-        ({"fitted": {"scaler": Fingerprint((Span("seed 1", 0, 250),), "")}}, "scaler was fitted on test data"),
-        ({"fitted": {"threshold": Fingerprint((Span("seed 2", 49, 60),), "")}}, "threshold was fitted on test data"),
-        ({"fitted": {"scaler": Fingerprint((Span("copy", 0, 9),), "ef" * 32)}}, "digest efef"),
-        ({"held_out": {"cases": ["leak_20", "leak_50"]}}, "held-out cases in training: leak_20"),
-        ({"held_out": {"zones": ["zone-01"]}}, "held-out zones in training: zone-01"),
+        ("scaler", Fingerprint((Span("seed 1", 0, 250),), ""), "scaler was fitted on test data"),
+        ("threshold", Fingerprint((Span("seed 2", 49, 60),), ""), "threshold was fitted on test data"),
+        ("scaler", Fingerprint((Span("copy", 0, 9),), "ef" * 32), "digest efef"),
     ],
-    ids=["overlap", "scaler-span", "threshold-span", "scaler-digest", "case", "zone"],
+    ids=["scaler-span", "threshold-span", "scaler-digest"],
 )
-def test_each_leak_fails_the_run_with_its_proof(change, words):
-    run = {
-        "parts": PARTS,
-        "fitted": {"scaler": CLEAN},
-        "held_out": {"cases": ["leak_50"]},
-        "trained": {"cases": ["leak_20"], "zones": ["zone-01"]},
-        "test_digests": ["ef" * 32],
-    } | change
-    parts = run.pop("parts")
+def test_a_fit_on_test_data_fails_with_its_proof(what, seen, words):
     with pytest.raises(LeakError, match=words):
-        check_run(parts, **run)
+        check_seen(what, seen, PARTS["test"], ["ef" * 32])
+
+
+def test_a_held_out_case_in_training_fails_by_name():
+    with pytest.raises(LeakError, match="held-out cases in training: leak_20"):
+        check_held_out("cases", ["leak_20", "leak_50"], ["leak_20"])
 
 
 @given(st.dictionaries(st.sampled_from(["train", "validation", "test"]), st.lists(spans, max_size=5)))

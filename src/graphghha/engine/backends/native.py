@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from graphghha.engine.checks import refuse_features, refuse_scores
 from graphghha.engine.frozen import Floats, FrozenGraph, FrozenModel
-from graphghha.engine.pack import aligned
-from graphghha.engine.plan import PackedModel, graph_arrays
+from graphghha.engine.native.plan import PackedModel, graph_arrays
+from graphghha.engine.native.weights import aligned
 from graphghha.graph import CpsGraph
 
 

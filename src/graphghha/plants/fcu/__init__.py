@@ -2,8 +2,8 @@
 
 from graphghha.plants.base import Dialect, Plant
 from graphghha.plants.fcu.advice import ADVICE
-from graphghha.plants.fcu.catalog import CASES
-from graphghha.plants.fcu.scene import SCENE
+from graphghha.plants.fcu.attacks.catalog import CASES
+from graphghha.plants.fcu.showcase import SCENE
 from graphghha.plants.fcu.signals import NAMES, SIGNALS, SOURCE_UNITS, TIME_COLUMN, TIME_FORMAT
 from graphghha.plants.fcu.topology import TEMPLATE
 

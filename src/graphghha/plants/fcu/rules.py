@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.plants.fcu.parameters import REFERENCE
-from graphghha.plants.fcu.physics import COOLING_CURVE, HEATING_CURVE
+from graphghha.plants.fcu.physics.components import COOLING_CURVE, HEATING_CURVE
+from graphghha.plants.fcu.physics.parameters import REFERENCE
 from graphghha.plants.fcu.signals import SIGNALS
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL
 from graphghha.plants.rules import Floats, Readings, Rule, highest, lowest, mean, now, travel

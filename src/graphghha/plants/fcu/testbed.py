@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import class_of
-from graphghha.plants.fcu.labels import Labeller, LabelRows, labelled_days
-from graphghha.plants.fcu.run import zone_names
-from graphghha.plants.fcu.schedule import Event, check_events, check_run, impose, parse_event
+from graphghha.classes import CLASSES
+from graphghha.plants.fcu.attacks.catalog import class_of
+from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, parse_event
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import NAMES
+from graphghha.plants.fcu.simulate import zone_names
 from graphghha.plants.fcu.topology import TEMPLATE
-from graphghha.plants.labelled import NO_EVENT, LabelledDay
-from graphghha.vocabulary import CLASSES
+from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
 _CLASS = np.array([CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.uint8)
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not None]

@@ -7,11 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.fcu.attacks import Bias, Drift, FalseCommand, Impose, Oscillate, Replay, Saturate, Span, Together
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import ROWS
-from graphghha.plants.fcu.imposition import MINUTES, Day, ZoneHooks
-from graphghha.plants.fcu.schedule import Event, Imposed, check_events, parse_event, plan
+from graphghha.plants.fcu.attacks.catalog import ROWS
+from graphghha.plants.fcu.attacks.effects import (
+    Bias,
+    Drift,
+    FalseCommand,
+    Impose,
+    Oscillate,
+    Replay,
+    Saturate,
+    Span,
+    Together,
+)
+from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, ZoneHooks
+from graphghha.plants.fcu.attacks.schedule import Event, Imposed, check_events, parse_event, plan
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
 
 MONDAY = datetime(2018, 7, 2)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.imposition import HOOKS, Day, DayHooks
-from graphghha.plants.fcu.lbnl_cases import SETTINGS, WholeRun
-from graphghha.plants.fcu.psychro import (
+from graphghha.plants.fcu.attacks.hooks import HOOKS, Day, DayHooks
+from graphghha.plants.fcu.lbnl.cases import SETTINGS, WholeRun
+from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.psychro import (
     AIR_DENSITY,
     AIR_HEAT,
     EVAPORATION_HEAT,
@@ -18,8 +18,8 @@ from graphghha.plants.fcu.psychro import (
     WATER_HEAT,
     humidity_ratios,
 )
+from graphghha.plants.fcu.physics.weather import HOURS, Weather
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, one_to_si
-from graphghha.plants.fcu.weather import HOURS, Weather
 
 MONDAY = datetime(2018, 7, 9)
 WINTER = datetime(2018, 1, 15)

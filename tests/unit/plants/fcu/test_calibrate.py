@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from graphghha.cli.testbed import testbed as command
 from graphghha.errors import DataError, SchemaError
-from graphghha.plants.fcu.calibrate import (
+from graphghha.plants.fcu.lbnl.calibrate import (
     Calibration,
     Row,
     Statistics,
@@ -18,10 +18,10 @@ from graphghha.plants.fcu.calibrate import (
     std_ratio,
     year_statistics,
 )
-from graphghha.plants.fcu.calibrate import calibrate as run_calibration
-from graphghha.plants.fcu.lbnl_cases import FAULT_FREE
+from graphghha.plants.fcu.lbnl.calibrate import calibrate as run_calibration
+from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
+from graphghha.plants.fcu.physics.weather import HOURS, continental
 from graphghha.plants.fcu.signals import INDEX, NAMES, NUM_SIGNALS
-from graphghha.plants.fcu.weather import HOURS, continental
 
 
 def statistics(mean: float, std: float) -> Statistics:

@@ -7,12 +7,12 @@ import pytest
 from graphghha.errors import NotFoundError
 from graphghha.plants import load_plant
 from graphghha.plants.base import choose_cases
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import CASES, ROWS, class_of
-from graphghha.plants.fcu.labels import VISIBLE, WINDOW_MIN
-from graphghha.plants.fcu.lbnl_cases import FAULT_FREE, SETTINGS
-from graphghha.plants.fcu.lbnl_known import MD5
-from graphghha.plants.fcu.schedule import Event, Imposed, plan
+from graphghha.plants.fcu.attacks.catalog import CASES, ROWS, class_of
+from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN
+from graphghha.plants.fcu.attacks.schedule import Event, Imposed, plan
+from graphghha.plants.fcu.lbnl.cases import FAULT_FREE, SETTINGS
+from graphghha.plants.fcu.lbnl.checksums import MD5
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 

@@ -1,6 +1,6 @@
 import pytest
 
-from graphghha.plants.fcu.control import (
+from graphghha.plants.fcu.physics.control import (
     COOLING,
     HEATING,
     IDLE,
@@ -12,7 +12,7 @@ from graphghha.plants.fcu.control import (
     scheduled_mode,
     valve_command,
 )
-from graphghha.plants.fcu.parameters import REFERENCE, flat
+from graphghha.plants.fcu.physics.parameters import REFERENCE, flat
 
 P = flat(REFERENCE)
 COOL, HEAT, BAND = P.operate_cooling, P.operate_heating, P.deadband

@@ -4,8 +4,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from graphghha.plants.fcu.gains import facade_sun, hourly_to_minutes, occupancy_noise, zone_loads
-from graphghha.plants.fcu.parameters import REFERENCE, Parameters, flat, varied
+from graphghha.plants.fcu.physics.loads import facade_sun, hourly_to_minutes, occupancy_noise, zone_loads
+from graphghha.plants.fcu.physics.parameters import REFERENCE, Parameters, flat, varied
 
 MIDSUMMER, MIDWINTER = date(2018, 6, 21), date(2018, 12, 21)
 MONDAY, SATURDAY = date(2018, 7, 9), date(2018, 7, 14)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import graphghha
-from graphghha.plants.fcu.building import Building
+from graphghha.plants.fcu.physics.building import Building
 
 PLAIN = """
 import sys
 sys.modules["numba"] = None
 from datetime import datetime
 import numpy as np
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.jit import HAS_NUMBA
+from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.jit import HAS_NUMBA
 assert not HAS_NUMBA
 day = Building(zones=2, seed=3, start=datetime(2018, 7, 9), spin_up_days=0).step()
 np.save(sys.argv[1], day.telemetry)
@@ -42,8 +42,8 @@ from numba.core.caching import CacheImpl
 # what a read-only installation without a writable home looks like to numba
 CacheImpl._locator_classes = []
 from datetime import datetime
-from graphghha.plants.fcu.jit import HAS_NUMBA, compiled
-from graphghha.plants.fcu.physics import effectiveness
+from graphghha.plants.fcu.physics.jit import HAS_NUMBA, compiled
+from graphghha.plants.fcu.physics.components import effectiveness
 assert HAS_NUMBA
 assert effectiveness.stats.cache_path is None
 assert 0.0 < effectiveness(1.0, 0.5) < 1.0

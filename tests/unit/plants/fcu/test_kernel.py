@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.imposition import NEUTRAL
-from graphghha.plants.fcu.kernel import equipment_minute, zone_minute
-from graphghha.plants.fcu.layout import (
+from graphghha.plants.fcu.attacks.hooks import NEUTRAL
+from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.columns import (
     NUM_STATE,
     S_AIR,
     S_COIL,
@@ -26,10 +25,11 @@ from graphghha.plants.fcu.layout import (
     T_COOL_OUT,
     T_OUTDOOR_FLOW,
 )
-from graphghha.plants.fcu.parameters import REFERENCE, flat
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT
+from graphghha.plants.fcu.physics.kernel import equipment_minute, zone_minute
+from graphghha.plants.fcu.physics.parameters import REFERENCE, flat
+from graphghha.plants.fcu.physics.psychro import AIR_DENSITY, AIR_HEAT
+from graphghha.plants.fcu.physics.weather import HOURS, Weather
 from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
-from graphghha.plants.fcu.weather import HOURS, Weather
 
 P = flat(REFERENCE)
 ROOM_AIR = P.room_volume * AIR_DENSITY  # kg

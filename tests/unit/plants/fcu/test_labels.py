@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from graphghha.plants.fcu import testbed
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.imposition import MINUTES, Day
-from graphghha.plants.fcu.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
-from graphghha.plants.fcu.schedule import Imposed, plan
+from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
+from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
+from graphghha.plants.fcu.attacks.schedule import Imposed, plan
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NOISE, NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
-from graphghha.plants.labelled import NO_EVENT
+from graphghha.plants.testbed import NO_EVENT
 
 MONDAY = datetime(2018, 7, 2)
 RM_TEMP = INDEX["RM_TEMP"]

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphghha.errors import DataError, NotFoundError, SchemaError
-from graphghha.plants.fcu import lbnl
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.lbnl import AlteredFileWarning, LbnlFile, RepairWarning, case_name_of, open_lbnl
-from graphghha.plants.fcu.lbnl_known import MD5
-from graphghha.plants.fcu.lbnl_rows import Repairs, minute_of
-from graphghha.plants.fcu.lbnl_write import LbnlWriter, note_simulated
+from graphghha.plants.fcu.lbnl import files as lbnl
+from graphghha.plants.fcu.lbnl.checksums import MD5
+from graphghha.plants.fcu.lbnl.files import AlteredFileWarning, LbnlFile, RepairWarning, case_name_of, open_lbnl
+from graphghha.plants.fcu.lbnl.rows import Repairs, minute_of
+from graphghha.plants.fcu.lbnl.writer import LbnlWriter, note_simulated
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NAMES, SOURCE_SCALE, one_to_si
 from graphghha.plants.telemetry import GOOD, MISSING, REPAIRED
 

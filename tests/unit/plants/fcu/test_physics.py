@@ -5,8 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from graphghha.plants.fcu.parameters import REFERENCE, flat
-from graphghha.plants.fcu.physics import (
+from graphghha.plants.fcu.physics.components import (
     COOLING_CURVE,
     HEATING_CURVE,
     damper_opening,
@@ -21,7 +20,15 @@ from graphghha.plants.fcu.physics import (
     wet_coil,
     zone_step,
 )
-from graphghha.plants.fcu.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, enthalpy, humidity_ratio, saturation_ratio
+from graphghha.plants.fcu.physics.parameters import REFERENCE, flat
+from graphghha.plants.fcu.physics.psychro import (
+    AIR_DENSITY,
+    AIR_HEAT,
+    WATER_HEAT,
+    enthalpy,
+    humidity_ratio,
+    saturation_ratio,
+)
 from graphghha.plants.units import CFM, GPM
 
 P = flat(REFERENCE)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphghha.plants.fcu.psychro import (
+from graphghha.plants.fcu.physics.psychro import (
     dew_point,
     enthalpy,
     humidity_ratio,

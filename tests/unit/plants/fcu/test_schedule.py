@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.fcu.building import Building
-from graphghha.plants.fcu.catalog import REPLAYABLE, class_of
-from graphghha.plants.fcu.schedule import Event, check_events, check_run, impose, parse_event, plan
+from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, class_of
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, parse_event, plan
+from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX
 
 MONDAY = datetime(2018, 7, 2)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
-from graphghha.plants.fcu.calibrate import read_hourly
-from graphghha.plants.fcu.weather import HOURS, LEAP_HOURS, Weather, clearness, continental, read_weather
+from graphghha.plants.fcu.lbnl.calibrate import read_hourly
+from graphghha.plants.fcu.physics.weather import HOURS, LEAP_HOURS, Weather, clearness, continental, read_weather
 
 
 def constant(temperature: float, humidity: float = 50.0) -> Weather:

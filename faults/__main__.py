@@ -1,0 +1,111 @@
+"""`scripts/bench reliability`: injects faults into a running monitor and reports what they did."""
+
+import json
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from faults.rig import Rig
+    from faults.toy_detector import Telemetry
+
+DAY = datetime(2018, 7, 10)
+ROWS_PER_DAY = 1440
+CASES = ("FCU_VLVStuck_Cooling_100@zone-02", "FCU_SensorBias_RMTemp_-2C@zone-01")
+
+
+@click.command()
+@click.option("--only", multiple=True, metavar="NAME", help="Only this trial; may be given several times.")
+@click.option("--quick", is_flag=True, help="A plain detector and small numbers: a look, not a measurement.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON here too; --only renews its rows."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON object only.")
+def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: bool) -> None:
+    """Kills, outages, hostile messages, bad disks, floods, dead sinks, a soak. Without --quick: about an hour."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from faults.effort import FULL, QUICK
+    from faults.rig import PLAIN_RIG
+    from faults.trials import run, with_earlier
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=as_json) as progress:
+        task = progress.add_task("", total=None)
+        result = run(
+            PLAIN_RIG if quick else _shipped_rig(),
+            QUICK if quick else FULL,
+            only=only,
+            say=lambda line: progress.update(task, description=line),
+        )
+    if not as_json:
+        for row in result["rows"]:
+            mark = "holds" if row["holds"] else "FAILS"
+            click.echo(f"{mark}  {row['fault']}: {row['figure']}: {row['measured']} (aim: {row['aim']})", err=True)
+    holds = all(row["holds"] for row in result["rows"])
+    if only and out and out.exists():
+        result = with_earlier(result, json.loads(out.read_text(encoding="utf-8")))
+    text = json.dumps(result)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text + "\n", encoding="utf-8")
+    click.echo(text)
+    if not holds:
+        raise SystemExit(1)
+
+
+def _shipped_rig() -> "Rig":
+    """`graphghha watch` as users run it, with the shipped model on simulated buildings."""
+    from faults.rig import Rig
+    from graphghha.models.shipped import shipped_model
+    from graphghha.wiring import open_detector
+
+    model = shipped_model("fcu")
+    return Rig(
+        detector=lambda zones: open_detector(model, zones),
+        building=_simulated,
+        command=_watch_command,
+        warm_up_rows=ROWS_PER_DAY,
+    )
+
+
+def _simulated(zones: int, rows: int, is_attacked: bool) -> "Telemetry":
+    """A warm-up day, then as many rows as asked for; attacks are spread over them."""
+    import numpy as np
+
+    from faults.toy_detector import Telemetry
+    from graphghha.plants import load_plant, load_testbed
+    from graphghha.sources import points_of
+
+    days = 1 - (-rows // ROWS_PER_DAY)
+    cases = []
+    for at, case in enumerate(CASES if is_attacked else ()):
+        begin = DAY + timedelta(days=1, minutes=rows * (1 + 3 * at) // 8)
+        cases.append(f"{case},start={begin:%Y-%m-%dT%H:%M},for={max(1, rows // 240)}h")
+    parts = list(load_testbed("fcu").run(zones=zones, days=days, start=DAY, seed=7, cases=cases))
+    times = np.concatenate([part.times for part in parts]).astype("datetime64[ms]").astype(np.int64)
+    values = np.concatenate([part.values.reshape(len(part.times), -1) for part in parts]).astype(np.float64)
+    end = ROWS_PER_DAY + rows
+    return Telemetry(points_of(load_plant("fcu").template.replicate(zones)), times[:end], values[:end])
+
+
+def _watch_command(state: Path, address: str, zones: int) -> list[str]:
+    from faults.rig import JOURNAL
+    from faults.toy_detector import SITE
+
+    config = state.parent / "watch.toml"
+    config.write_text(
+        f'[monitor]\nstate_dir = "{state}"\njournal = "{JOURNAL}"\n'
+        f'[[site]]\nname = "{SITE}"\nsource = "{address}"\nplant = "fcu"\nzones = {zones}\n'
+        f"warm_up_rows = {ROWS_PER_DAY}\n",
+        encoding="utf-8",
+    )
+    return [sys.executable, "-c", "from graphghha.cli import main; main()", "watch", str(config)]
+
+
+if __name__ == "__main__":
+    reliability()

@@ -1,0 +1,120 @@
+"""Every sink down for the whole run, then up: delivered = produced."""
+
+import json
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+from faults.broker import Broker, free_port
+from faults.effort import Effort
+from faults.figures import Figure, Say, all_of, none_of
+from faults.rig import JOURNAL, Rig, until
+from faults.syslog_receiver import SyslogReceiver
+from faults.toy_detector import SITE, plain_building, plain_detector, usual_attacks
+from graphghha.monitor import Journal, Monitor, SiteConfig
+from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.monitor.service.service import Service
+from graphghha.monitor.sinks.cursor import Cursor
+from graphghha.monitor.sinks.follow import FollowRule
+from graphghha.monitor.sinks.jsonl import JsonLinesFile
+from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
+from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
+from graphghha.sources import Batch, SourceStatus
+
+FAULT = "sink down for the whole run, then up"
+ZONES, ROWS = 2, 240
+CONFIG = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)
+EAGER = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=7)
+
+
+class Belt:
+    """A source that hands over what was laid on it, and ends."""
+
+    def __init__(self, batches: list[Batch]) -> None:
+        self._batches = deque(batches)
+
+    def poll(self, timeout_s: float) -> Batch | None:
+        return self._batches.popleft() if self._batches else None
+
+    def acknowledge(self, batch: Batch) -> None: ...
+
+    @property
+    def status(self) -> SourceStatus:
+        return SourceStatus(is_connected=True, is_finished=not self._batches)
+
+    def close(self) -> None: ...
+
+
+class Listener:
+    """A subscriber to everything, for whom the broker keeps messages."""
+
+    def __init__(self, port: int) -> None:
+        self.messages: list[bytes] = []
+        granted: list[bool] = []
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, client_id="listener", clean_session=False)
+        self._client.on_message = lambda _client, _data, message: self.messages.append(bytes(message.payload))
+        self._client.on_subscribe = lambda *_: granted.append(True)
+        self._client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
+        self._client.connect("127.0.0.1", port)
+        self._client.loop_start()
+        until(lambda: bool(granted), "a subscription")
+
+    def __enter__(self) -> "Listener":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+def try_sinks(folder: Path, rig: Rig, effort: Effort, say: Say) -> list[Figure]:
+    say(FAULT)
+    folder.mkdir(parents=True, exist_ok=True)
+    telemetry, port = plain_building(ZONES, ROWS, usual_attacks(ROWS)), free_port()
+    with Broker(folder) as broker:
+        with Listener(broker.port):
+            pass  # from now on the broker keeps messages for it
+        broker.stop()
+        behind = _life(folder, telemetry.batches(), port, broker.port)
+        broker.start()
+        (folder / "later").mkdir()
+        with SyslogReceiver(port) as siem:
+            left = _life(folder, [], port, broker.port)
+            with Journal(folder / JOURNAL) as journal:
+                produced = [event.key for event in journal.events_after(0, 10**6)]
+            until(lambda: len(siem.messages) >= len(produced), "the SIEM")
+        with Listener(broker.port) as listener:
+            until(lambda: len(listener.messages) >= len(produced), "the broker's listener")
+    lines: list[Any] = (folder / "later" / "events.jsonl").read_text().splitlines()
+    delivered = {
+        "file": [json.loads(line)["key"] for line in lines],
+        "syslog": [message.split('key="', 1)[1].split('"', 1)[0] for message in siem.messages],
+        "MQTT": [json.loads(message)["key"] for message in listener.messages],
+    }
+    return [
+        all_of(FAULT, "sinks known to be behind after the run", len(behind), len(delivered)),
+        none_of(FAULT, "sinks behind in the end", len(left)),
+        *[_delivered(name, keys, produced) for name, keys in delivered.items()],
+    ]
+
+
+def _delivered(name: str, keys: list[str], produced: list[str]) -> Figure:
+    count = len(keys) if keys == produced else 0
+    return all_of(FAULT, f"events delivered once and in order: {name}", count, len(produced))
+
+
+def _life(folder: Path, batches: list[Batch], syslog_port: int, mqtt_port: int) -> list[str]:
+    """One life of the service; the sinks that did not get everything."""
+    monitor = Monitor(Journal(folder / JOURNAL))
+    monitor.add(SITE, plain_detector(ZONES), CONFIG)
+    service = Service(monitor, {SITE: Belt(batches)}, {}, drain_s=20)
+    for sink in (
+        JsonLinesFile("file", folder / "later" / "events.jsonl"),
+        SyslogSink("siem", SyslogConfig(host="127.0.0.1", port=syslog_port)),
+        MqttSink("broker", MqttSinkConfig(host="127.0.0.1", port=mqtt_port)),
+    ):
+        service.follow(sink, Cursor(folder / f"{sink.name}.cursor"), EAGER)
+    return service.run()

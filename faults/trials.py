@@ -1,0 +1,66 @@
+"""All faults in a row: what `graphghha bench reliability` runs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from faults.damage import try_damage
+from faults.disk import try_disks
+from faults.disorder import try_disorder
+from faults.effort import Effort
+from faults.figures import Figure, Say
+from faults.flood import try_flood
+from faults.fuzz import try_fuzz
+from faults.kill import try_kills
+from faults.outage import try_outages
+from faults.rig import Rig
+from faults.sinks import try_sinks
+from faults.soak import try_soak
+from faults.states import try_states
+from graphghha.errors import GraphGHHAError, NotFoundError
+from graphghha.lab.bench.harness import machine_info
+
+Trial = Callable[[Path, Rig, Effort, Say], list[Figure]]
+TRIALS: dict[str, Trial] = {
+    "kill": try_kills,
+    "states": try_states,
+    "outage": try_outages,
+    "disorder": try_disorder,
+    "fuzz": try_fuzz,
+    "disk": try_disks,
+    "damage": try_damage,
+    "flood": try_flood,
+    "sinks": try_sinks,
+    "soak": try_soak,
+}
+
+
+def run(rig: Rig, effort: Effort, *, only: Sequence[str] = (), say: Say = lambda line: None) -> dict[str, Any]:
+    """Every trial in a folder of its own; one that breaks off is a figure that does not hold."""
+    if strange := [name for name in only if name not in TRIALS]:
+        raise NotFoundError(f"bench reliability: no trial {strange[0]!r}; there are: {', '.join(TRIALS)}")
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory(prefix="graphghha-reliability-") as folder:
+        for name in only or TRIALS:
+            try:
+                figures = TRIALS[name](Path(folder) / name, rig, effort, say)
+            except GraphGHHAError as exc:
+                figures = [Figure(name, "the trial itself", "to its end", f"broke off: {exc}", False)]
+            rows += [{"trial": name, **figure.to_dict()} for figure in figures]
+    config = {name: _plain(getattr(effort, name)) for name in effort.__dataclass_fields__}
+    return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON gives it back, so that two runs can be compared."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """A run of some trials, completed by an earlier run's rows of the others, if that was as thorough."""
+    if earlier["config"] != result["config"]:
+        return result
+    measured = {row["trial"] for row in result["rows"]}
+    rows = result["rows"] + [row for row in earlier["rows"] if row["trial"] not in measured]
+    return {**result, "rows": sorted(rows, key=lambda row: list(TRIALS).index(row["trial"]))}

@@ -1,0 +1,1 @@
+"""The compiled engine: C kernels, their build, memory plan and packed weights."""

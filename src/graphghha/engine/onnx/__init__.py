@@ -1,0 +1,1 @@
+"""ONNX export, and a detector that runs an exported model without torch."""

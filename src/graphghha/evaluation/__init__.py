@@ -1,1 +1,0 @@
-"""Honest figures: node scores, events, calibration, alert budgets."""

@@ -1,0 +1,1 @@
+"""The laboratory: labelled runs, training, baselines, evaluation, the paper's protocol and the benchmarks."""

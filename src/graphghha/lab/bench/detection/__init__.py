@@ -1,0 +1,1 @@
+"""Detection studies that train networks."""

@@ -1,0 +1,129 @@
+"""Recall against an attacker who knows the network and may set the attacked node's features at will.
+
+The threat model grants him the readings of the node he holds, within what a sensor can say; the others stay as they
+are. Projected gradient descent on those features, against the highest attack score anywhere in the zone.
+
+b zones, n nodes, f features.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from graphghha.lab.runs.run import Run, Schedule, attacked_run
+from graphghha.lab.training.windows import CLEAR, labelled_windows
+from graphghha.models import Model
+from graphghha.models.calibration import Calibration
+from graphghha.nn import ADU, AduConfig
+from graphghha.plants import Plant
+from graphghha.windows.features import FEATURE_RANGE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttackerConfig:
+    steps: int = 40
+    step_size: float = 0.3  # in the network's features, whose range is about +-4.6
+    restarts: int = 2
+    zones: int = 400  # attacked zone-windows to try
+    days: int = 10  # of each season's building they are drawn from
+
+
+DEFAULT_ATTACKER = AttackerConfig()
+QUICK_ATTACKER = AttackerConfig(steps=10, restarts=1, zones=60, days=5)
+
+
+class Defender:
+    """A model in torch, with its calibration: attack log-odds [b n] of single zones."""
+
+    def __init__(self, model: Model) -> None:
+        self.adu = ADU.from_config(model.template, AduConfig.from_dict(model.adu_config))
+        self.adu.load_state_dict({name: torch.as_tensor(array) for name, array in model.weights.items()})
+        self.adu.train()  # the form whose gradients are cheap; there is no dropout
+        for weight in self.adu.parameters():
+            weight.requires_grad_(False)
+        calibration = Calibration.from_dict(model.calibration)
+        self._slope, self._bias = calibration.inverse_temperature, torch.tensor(calibration.bias)
+
+    def log_odds(self, features: Tensor) -> Tensor:
+        logits = self.adu.logits(features, self.adu.template) * self._slope + self._bias
+        found: Tensor = logits[..., 1:].logsumexp(dim=-1) - logits[..., 0]
+        return found
+
+
+def evade(defender: Defender, features: Tensor, held: Tensor, config: AttackerConfig, seed: int) -> Tensor:
+    """Features [b n f] with those of the held nodes [b n] set so that the zone's highest score is least."""
+    generator = torch.Generator().manual_seed(seed)
+    best, best_score = features.clone(), defender.log_odds(features).amax(dim=1)
+    free = held[..., None].float()
+    for restart in range(config.restarts):
+        noise = (torch.rand(features.shape, generator=generator) * 2 - 1) * FEATURE_RANGE
+        at = features if restart == 0 else torch.where(held[..., None], noise, features)
+        for _ in range(config.steps):
+            at = at.detach().requires_grad_(True)
+            scores = defender.log_odds(at)
+            # a smooth maximum: every node of the zone that shouts is hushed
+            (gradient,) = torch.autograd.grad(scores.logsumexp(dim=1).sum(), at)
+            at = (at - config.step_size * gradient.sign() * free).clamp(-FEATURE_RANGE, FEATURE_RANGE)
+            at = torch.where(held[..., None], at, features).detach()
+            score = defender.log_odds(at).amax(dim=1)
+            better = score < best_score
+            best[better], best_score = at[better], torch.minimum(best_score, score)
+    return best
+
+
+def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig) -> tuple[Tensor, Tensor]:
+    """Features [b n f] of clearly attacked zones in unseen buildings, and which nodes are attacked [b n]."""
+    features, held = [], []
+    cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
+    for run in _runs(seed, cases, config.days):
+        front = (model.scaler, model.expectation, model.norm)
+        found = labelled_windows(plant, run, *front, stride_min=120, as_taught=False)  # the nodes he really holds
+        attacked = (found.labels > 0) & (found.worth == CLEAR)
+        zones = attacked.any(axis=2)
+        features.append(found.features[zones].astype(np.float32))
+        held.append(attacked[zones])
+    chosen = np.random.default_rng(seed).permutation(sum(map(len, held)))[: config.zones]
+    return torch.as_tensor(np.concatenate(features)[chosen]), torch.as_tensor(np.concatenate(held)[chosen])
+
+
+def _runs(seed: int, cases: Sequence[str], days: int) -> list[Run]:
+    starts = (datetime(2018, 1, 20), datetime(2018, 4, 20), datetime(2018, 7, 20), datetime(2018, 10, 20))
+    plain = [Run(seed=950_000_000 + 10 * seed + n, start=at, days=days, zones=12) for n, at in enumerate(starts)]
+    return [attacked_run(run, cases, Schedule(mean_gap_days=2.0)) for run in plain]
+
+
+def robustness(
+    plant: Plant,
+    model: Model,
+    *,
+    seed: int = 0,
+    config: AttackerConfig = DEFAULT_ATTACKER,
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Share of attacked zones with a node at the shipped threshold, before and after the attacker's work."""
+    defender, raise_at = Defender(model), float(model.thresholds["rule"]["raise_at"])
+    threshold = float(np.log(raise_at / (1 - raise_at)))
+    say("attacker: windows of attacked zones")
+    features, held = attacked_zones(plant, model, seed, config)
+    say(f"attacker: {len(features)} zones, {config.restarts} x {config.steps} steps")
+    after = evade(defender, features, held, config, seed)
+
+    def shares(x: Tensor, nodes: NDArray[np.bool_]) -> dict[str, float]:
+        with torch.no_grad():
+            alarmed = defender.log_odds(x).numpy() >= threshold
+        return {"zone": float(alarmed.any(axis=1).mean()), "node": float(alarmed[nodes].mean())}
+
+    measured = held.numpy()
+    return {
+        "config": asdict(config),
+        "zones": len(features),
+        "raise_at": raise_at,
+        "plain": shares(features, measured),
+        "evaded": shares(after, measured),
+    }

@@ -1,0 +1,187 @@
+"""Detection under the deploy protocol: the shipped model, or all methods trained alike, in unseen buildings."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphghha._version import __version__
+from graphghha.errors import DataError, DivergedError, LeakError
+from graphghha.lab.baselines import BASELINES
+from graphghha.lab.baselines.suite import RivalConfig
+from graphghha.lab.bench.detection.variants import METHODS, Variant
+from graphghha.lab.bench.harness import machine_info
+from graphghha.lab.bench.speed.methods import half_dtype
+from graphghha.lab.evaluation.evaluate import evaluate
+from graphghha.lab.evaluation.protocols import DeployConfig, deploy_trial
+from graphghha.lab.training.cache import same_as_before, whole
+from graphghha.lab.training.calibrate import FinishConfig, finish
+from graphghha.lab.training.fit import Progress
+from graphghha.lab.training.recipe import Recipe, train
+from graphghha.lab.training.train import DEFAULT
+from graphghha.lab.training.validation import Validation
+from graphghha.models import save_model
+from graphghha.nn.dtype import DtypeName
+
+NODES = 32  # of one zone
+SIZE = 384  # twelve zones
+FULL = DeployConfig(runs=4, days=14)
+ALIKE = DeployConfig(seed=20, runs=4, days=14, unseen_runs=0)  # buildings that no choice was made on
+QUICK = DeployConfig(runs=1, days=2, unseen_runs=0)
+
+Say = Callable[[str], None]
+OnStep = Callable[[str, Progress], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lessons:
+    """How methods are trained for a comparison: all alike, on a third of what the shipped model learns from, once."""
+
+    recipe: Recipe = replace(DEFAULT, attacked_runs=12, normal_runs=8, fit=replace(DEFAULT.fit, epochs=1))
+    finishing: FinishConfig = FinishConfig(validation=Validation(attacked_runs=5, normal_runs=2))
+    baselines: tuple[str, ...] = BASELINES
+    price_per_day: float = 0.5  # false alarms that operators bear: what methods find for no more is what compares them
+
+
+def deploy_study(
+    sizes: Sequence[int],
+    *,
+    model: Path,
+    config: DeployConfig,
+    work: Path,
+    baselines: RivalConfig | None = None,
+    say: Say = lambda text: None,
+) -> dict[str, Any]:
+    """Rows of a model and of the baselines at every size. Buildings differ by size; their spread is `f1_std`."""
+    rows = []
+    for size in sizes:
+        say(f"{size} nodes")
+        trial = deploy_trial(model, replace(config, zones=size // NODES))
+        found = evaluate(trial, baselines=baselines, work=work / f"rivals-{size}", say=say)
+        first, *others = found["rows"]
+        rows += [{**first, "method": "graphghha"}, *others]
+    settings = {"protocol": "deploy", **asdict(config), "zones": [size // NODES for size in sizes]}
+    return _result(settings, rows)
+
+
+class Comparison:
+    """The four methods and some baselines, each seed with training, validation and test buildings of its own.
+
+    Every (method, seed, size) leaves one JSON file, so a run that was stopped goes on where it was.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        config: DeployConfig,
+        lessons: Lessons,
+        *,
+        methods: Sequence[Variant] = METHODS,
+        say: Say = lambda text: None,
+        on_step: OnStep = lambda name, progress: None,
+    ) -> None:
+        self.work, self.config, self.lessons, self.methods = work, config, lessons, methods
+        self.say, self.on_step = say, on_step
+        work.mkdir(parents=True, exist_ok=True)
+        self.half = half_dtype()
+        networks = {variant.name: (repr(variant.adu), self._dtype(variant)) for variant in methods}
+        kept = {"config": asdict(config), "lessons": asdict(lessons), "networks": networks, "version": __version__}
+        same_as_before(work / "comparison.json", json.loads(json.dumps(kept)))
+
+    def run(self, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
+        """Means over seeds, and the spread of F1 over them."""
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for seed in seeds:
+            for size in sizes:
+                for variant in self.methods:
+                    for row in self._rows(variant, seed, size):
+                        found.setdefault((row["method"], size), []).append(row)
+        rows = [
+            {"nodes": size, "method": method, "protocol": "deploy", **mean(of)} for (method, size), of in found.items()
+        ]
+        settings = {**asdict(self.config), "zones": [size // NODES for size in sizes], "seeds": list(seeds)}
+        recipe, finishing = self.lessons.recipe, self.lessons.finishing
+        learnt = {
+            "attacked_runs": recipe.attacked_runs,
+            "normal_runs": recipe.normal_runs,
+            "epochs": recipe.fit.epochs,
+            "budget_per_day": finishing.budget_per_day,
+            "price_per_day": self.lessons.price_per_day,
+            "half_dtype": self.half,
+        }
+        return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
+
+    def _dtype(self, variant: Variant) -> DtypeName:
+        return "fp32" if variant.dtype == "fp32" else self.half
+
+    def _rows(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
+        """The row of a method, and beside GraphGHHA those of the baselines."""
+        stored = self.work / f"rows-{variant.name}-{seed}-{size}.json"
+        if not stored.exists():
+            try:
+                found = self._judged(variant, seed, size)
+            except LeakError:
+                raise  # no figure of such a run may stand anywhere
+            except (DivergedError, DataError) as exc:  # it did not train, or no threshold keeps the budget
+                self.say(f"{variant.name}, seed {seed}: {exc}")
+                found = [{"f1": None, "failed": str(exc)}]
+            first, *others = found
+            with whole(stored) as fresh:
+                fresh.write_text(json.dumps([{**first, "method": variant.name}, *others]), encoding="utf-8")
+        rows: list[dict[str, Any]] = json.loads(stored.read_text(encoding="utf-8"))
+        return rows
+
+    def _judged(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
+        model = self._model(variant, seed)
+        self.say(f"{variant.name}, seed {seed}: {size} nodes")
+        trial = deploy_trial(model, replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
+        rivals = None
+        if variant.name == "graphghha" and self.lessons.baselines:
+            rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
+        dtype = self._dtype(variant)
+        rows: list[dict[str, Any]] = evaluate(
+            trial,
+            baselines=rivals,
+            work=self.work / "rivals",
+            price_per_day=self.lessons.price_per_day,
+            say=self.say,
+            dtype=dtype,
+        )["rows"]
+        return rows
+
+    def _model(self, variant: Variant, seed: int) -> Path:
+        name = variant.trained_as or variant.name
+        own = self.work / f"seed-{seed}"
+        home = own / name
+        if not (home / "manifest.json").exists():
+            self.say(f"{name}, seed {seed}: training")
+            common = self.lessons.recipe
+            recipe = replace(common, seed=seed, adu=dict(variant.adu), fit=replace(common.fit, seed=seed))
+            trained = train(
+                recipe,
+                own,
+                snapshot=own / f"snapshot-{name}.pt",
+                say=self.say,
+                on_step=lambda progress: self.on_step(f"{name}, seed {seed}", progress),
+            )
+            save_model(finish(trained, recipe, self.lessons.finishing, say=self.say), home)
+        return home
+
+
+def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every figure's mean over the rows that have it, and the spread of F1; what failed is said instead."""
+    if failed := [row["failed"] for row in rows if "failed" in row]:
+        return {"f1": None, "f1_std": None, "seeds": len(rows), "failed": failed[0]}
+    figures: dict[str, Any] = {}
+    for name in rows[0].keys() - {"nodes", "method", "protocol"}:
+        values = [row[name] for row in rows if row[name] is not None]
+        figures[name] = float(np.mean(values)) if values else None
+    spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
+    return dict(sorted(figures.items())) | {"f1_std": spread, "seeds": len(rows)}
+
+
+def _result(settings: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"bench": "detection", "machine": machine_info(), "config": settings, "rows": rows}

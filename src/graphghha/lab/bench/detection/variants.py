@@ -1,0 +1,83 @@
+"""What detection benchmarks compare: the paper's four methods, four without a network, head counts and ablations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graphghha.graph import NeighborRule
+from graphghha.lab.paper.baselines import FitPlain, chance, largest, pca_residual
+from graphghha.nn import ADU
+from graphghha.nn.dtype import DtypeName, torch_dtype
+from graphghha.plants import Plant
+from graphghha.windows.features import FEATURE_NAMES
+
+CAP = 8  # neighbours: binds on the hubs of the fan-coil template only
+PAPER_CAP = 4  # the paper's r = s / 8 on the template's 32 nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Settings of an ADU, and what it may not see in training.
+
+    `trained_as` names the variant whose weights it takes instead of its own training.
+    """
+
+    name: str
+    adu: Mapping[str, Any] = field(default_factory=dict)
+    trained_as: str | None = None
+    dtype: DtypeName = "fp32"
+    without_family: str | None = None  # of attacks
+    plain: FitPlain | None = None  # instead of a network
+
+    def build(self, plant: Plant) -> ADU:
+        return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
+
+    def cast(self, adu: ADU) -> ADU:
+        """With weights that fit the method's precision; sums are kept in fp32, as hardware for fp16 keeps them."""
+        return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype)).float()
+
+
+def _graphghha(name: str, **settings: Any) -> Variant:
+    return Variant(name, {"neighbors": NeighborRule(max_neighbors=CAP), **settings})
+
+
+def without_family(family: str) -> Variant:
+    """GraphGHHA as ever, trained without any case of a family."""
+    return replace(GRAPHGHHA, name=f"without {family}", without_family=family)
+
+
+GRAPHGHHA = _graphghha("graphghha")
+METHODS = (
+    Variant("vanilla_gat", {"layer": "vanilla_gat", "neighbors": NeighborRule()}),
+    Variant("sparsified_gat", {"layer": "sparsified_gat", "neighbors": NeighborRule(max_neighbors=PAPER_CAP)}),
+    Variant(
+        "quantized_gat",
+        {"layer": "vanilla_gat", "neighbors": NeighborRule()},
+        trained_as="vanilla_gat",
+        dtype="fp16",
+    ),
+    GRAPHGHHA,
+)
+BASELINES = (
+    Variant("random", plain=chance),
+    Variant("signal_range", plain=largest("value_")),  # far from the usual readings
+    Variant("pca_residual", plain=pca_residual),  # far from how readings usually go together
+    Variant("largest_residual", plain=largest("residual_", "abs_residual_")),  # far from what the others imply
+)
+HEADS = (
+    _graphghha("2 heads", heads=2),
+    _graphghha("4 heads", heads=4),
+    replace(_graphghha("8 heads", heads=8), trained_as="graphghha"),  # the usual number
+    _graphghha("16 heads", heads=16),
+)
+ABLATIONS = (
+    GRAPHGHHA,
+    _graphghha("no gate", options={"gate": "open"}),
+    _graphghha("global only", options={"gate": "global"}),
+    _graphghha("local only", options={"gate": "local"}),
+    _graphghha("cap 4", neighbors=NeighborRule(max_neighbors=4)),
+    # no node of the fan-coil template has more than fifteen neighbours and itself: both are one network
+    replace(_graphghha("cap 16", neighbors=NeighborRule(max_neighbors=16)), trained_as="no cap"),
+    _graphghha("no cap", neighbors=NeighborRule()),
+    _graphghha("raw global sum", options={"global_norm": "raw"}),
+)

@@ -1,0 +1,1 @@
+"""Result pages written from stored JSON."""

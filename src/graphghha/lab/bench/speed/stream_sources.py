@@ -1,0 +1,183 @@
+"""Throughput of the sources on one core: bytes in, closed rows of the grid out."""
+
+import io
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from graphghha.plants import Plant, load_plant, load_simulator
+from graphghha.plants.points import Points
+from graphghha.sources import Source, open_source, points_of
+from graphghha.sources.base import Batch
+from graphghha.sources.batch_builder import Intake
+from graphghha.sources.mapping import Mapper
+from graphghha.sources.stdin import LineSource
+from graphghha.windows.grid import Grid, GridConfig
+
+START = datetime(2018, 7, 2)
+START_MS = int(np.datetime64(START, "ms").astype(np.int64))
+MINUTE_MS = 60_000
+LINE_MINUTES, DEVICE_MINUTES = 60, 120
+GIVE_UP_S = 60.0
+MOST_UNCONFIRMED = 20_000  # an MQTT client numbers at most 65,535 messages that await confirmation
+
+
+def measure(
+    zones: int = 48,
+    *,
+    mqtt: str | None = None,
+    is_quick: bool = False,
+    progress: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Readings per second by source. `mqtt` is the address of a broker for two further rows."""
+    plant = load_plant("fcu")
+    names = points_of(plant.template.replicate(zones))
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for label, source, count in _sources(plant, names, zones, Path(folder), 1 if is_quick else 3, mqtt):
+            cpu = time.process_time()
+            readings, seconds = _drain(source, names, count)
+            cpu = time.process_time() - cpu
+            rates = {"readings_per_s": readings / seconds, "readings_per_cpu_s": readings / cpu}
+            rows.append({"source": label, "readings": readings} | rates)
+            progress(f"{label}: {readings / seconds:,.0f} readings/s, {readings / cpu:,.0f} per second of one core")
+    return {"zones": zones, "points": len(names), "rows": rows}
+
+
+def _sources(
+    plant: Plant, names: tuple[str, ...], zones: int, folder: Path, days: int, mqtt: str | None
+) -> Iterator[tuple[str, Source, int | None]]:
+    for layout in ("wide", "long"):
+        file = folder / f"{layout}.parquet"
+        load_simulator("fcu")(zones=zones, days=days, start=START, seed=1, cases=[], out=file, layout=layout)
+        yield f"parquet {layout}", open_source(f"parquet:{file}", site="site", points=names, plant=plant), None
+    points = Points.of(plant, names)
+    for label, lines in (("JSON line per reading", _readings(points)), ("JSON line per device", _devices(points))):
+        yield label, LineSource(io.BytesIO(b"\n".join(lines)), Intake("site", Mapper(points))), None
+    if mqtt is None:
+        return
+    for label, messages in (
+        ("MQTT topic per point", _topics(points)),
+        ("MQTT message per device", _device_topics(points)),
+    ):
+        address = f"{mqtt}/bench?client_id={label.split()[1]}"
+        away = open_source(address, site="site", points=names, plant=plant)
+        while not away.status.is_connected:
+            time.sleep(0.01)
+        away.close()
+        count = _publish(mqtt, messages)
+        source = open_source(address, site="site", points=names, plant=plant)
+        try:
+            yield label, source, count
+        finally:
+            source.close()
+
+
+def _drain(source: Source, names: tuple[str, ...], count: int | None) -> tuple[int, float]:
+    """Readings until the source ends, or until `count` of them came; and the seconds it took."""
+    grid = Grid(names, GridConfig(), start_ms=START_MS)
+    readings, began = 0, time.perf_counter()
+    while not source.status.is_finished and (count is None or readings < count):
+        batch = source.poll(0.1)
+        if batch is not None:
+            readings += len(batch)
+            _push(grid, batch)
+            source.acknowledge(batch)
+        if time.perf_counter() - began > GIVE_UP_S:
+            break
+    return readings, time.perf_counter() - began
+
+
+def _push(grid: Grid, batch: Batch) -> None:
+    if batch.points is None:
+        grid.push_block(batch.times_ms, batch.values)
+    else:
+        columns = zip(batch.points.tolist(), batch.times_ms.tolist(), batch.values.tolist(), strict=True)
+        for column, time_ms, value in columns:
+            grid.push(grid.points[column], time_ms, value)
+    if len(batch):
+        grid.advance(int(batch.times_ms.max()) - MINUTE_MS)
+
+
+def _minutes(points: Points, count: int) -> Iterator[tuple[str, dict[str, float]]]:
+    """An ISO time and plausible values, minute by minute."""
+    middle = (points.low + points.high) / 2
+    rng = np.random.default_rng(1)
+    for minute in range(count):
+        values = np.round(middle + 0.01 * (points.high - points.low) * rng.standard_normal(len(points)), 3)
+        stamp = f"{np.datetime64(START, 's') + np.timedelta64(minute, 'm')}Z"
+        yield stamp, dict(zip(points.names, values.tolist(), strict=True))
+
+
+def _readings(points: Points) -> list[bytes]:
+    return [
+        json.dumps(
+            {
+                "site": "site",
+                "point": name,
+                "time": stamp,
+                "value": value,
+                "unit": unit,
+                "quality": "good",
+                "seq": number,
+            }
+        ).encode()
+        for number, (stamp, values) in enumerate(_minutes(points, LINE_MINUTES))
+        for (name, value), unit in zip(values.items(), points.units, strict=True)
+    ]
+
+
+def _device_messages(points: Points) -> Iterator[tuple[str, dict[str, Any]]]:
+    for stamp, values in _minutes(points, DEVICE_MINUTES):
+        devices: dict[str, dict[str, float]] = {}
+        for name, value in values.items():
+            device, _, signal = name.rpartition("/")
+            devices.setdefault(device, {})[signal] = value
+        for device, signals in devices.items():
+            yield device, {"time": stamp, "values": signals}
+
+
+def _devices(points: Points) -> list[bytes]:
+    return [json.dumps({"device": device} | message).encode() for device, message in _device_messages(points)]
+
+
+def _topics(points: Points) -> list[tuple[str, bytes, int]]:
+    return [
+        (f"bench/{name}", json.dumps({"time": stamp, "value": value}).encode(), 1)
+        for stamp, values in _minutes(points, LINE_MINUTES // 3)
+        for name, value in values.items()
+    ]
+
+
+def _device_topics(points: Points) -> list[tuple[str, bytes, int]]:
+    return [
+        (f"bench/{device}", json.dumps(message).encode(), len(message["values"]))
+        for device, message in _device_messages(points)
+    ]
+
+
+def _publish(address: str, messages: list[tuple[str, bytes, int]]) -> int:
+    """Have the broker hold messages for us, so that reading and not writing is measured; returns the readings."""
+    from paho.mqtt.client import Client, MQTTv5
+    from paho.mqtt.enums import CallbackAPIVersion
+
+    parts = urlsplit(address)
+    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
+    client.connect(parts.hostname or "", parts.port or 1883)
+    client.loop_start()
+    for start in range(0, len(messages), MOST_UNCONFIRMED):
+        posted = [
+            client.publish(topic, payload, qos=1) for topic, payload, _ in messages[start : start + MOST_UNCONFIRMED]
+        ]
+        for message in posted:
+            message.wait_for_publish(GIVE_UP_S)
+    client.disconnect()
+    client.loop_stop()
+    return sum(readings for _, _, readings in messages)

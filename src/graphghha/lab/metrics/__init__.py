@@ -1,0 +1,1 @@
+"""Figures computed from recorded scores: per node, per event, per probability."""

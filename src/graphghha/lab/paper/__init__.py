@@ -1,0 +1,1 @@
+"""The paper's own protocol and the figures it prints."""

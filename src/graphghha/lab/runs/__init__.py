@@ -1,0 +1,1 @@
+"""Labelled runs: simulated buildings or files, and the scores recorded over them."""

@@ -1,0 +1,176 @@
+"""Telemetry files with labels beside them as labelled runs: what `graphghha simulate` wrote, judged like a live plant.
+
+m minutes, Z zones, n nodes of the template.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.classes import CLASSES
+from graphghha.errors import DataError, NotFoundError, SchemaError
+from graphghha.lab.runs.recording import STEP_S, Footage
+from graphghha.lab.runs.run import Run
+from graphghha.plants import LabelledDay, Plant
+from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
+from graphghha.plants.testbed import NO_EVENT
+from graphghha.windows.file_rows import FileRows
+from graphghha.windows.grid import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Label rows by column, sorted by time, and the attacks they belong to in the notation of the command line."""
+
+    times_ms: NDArray[np.int64]
+    zone: NDArray[np.int64]
+    node: NDArray[np.int64]
+    attack_class: NDArray[np.int64]
+    active: NDArray[np.bool_]
+    observable: NDArray[np.bool_]
+    recovering: NDArray[np.bool_]
+    event: NDArray[np.int64]
+    cases: tuple[str, ...]
+
+
+def telemetry_files(path: Path) -> list[Path]:
+    """The telemetry file itself, or those of a folder; labels are not telemetry."""
+    if path.is_file():
+        return [path]
+    found = sorted(file for file in path.glob("*.parquet") if not file.name.endswith(".labels.parquet"))
+    if not found:
+        raise NotFoundError(f"{path}: no telemetry (*.parquet) in it; `graphghha simulate --out` writes some")
+    return found
+
+
+def footage(path: Path, plant: Plant) -> Footage:
+    """One file as a run. Its seed says whether training has seen it."""
+    file = TelemetryFile(path)
+    meta = file.meta
+    if meta.plant != plant.name:
+        raise SchemaError(f"{path}: telemetry of plant {meta.plant!r}, the model is for {plant.name!r}")
+    if meta.step_s != STEP_S:
+        raise SchemaError(f"{path}: a step of {meta.step_s:g} s; the report card counts minutes")
+    if not labels_path(path).exists():
+        raise DataError(
+            f"{labels_path(path)}: not there; a report card needs labels. Without them: graphghha score MODEL {path}"
+        )
+    rows = FileRows(file, plant.template)
+    labels = _read(path, plant, meta.zones)
+    first = next(iter(file.chunks()), None)
+    if first is None:
+        raise DataError(f"{path}: no readings in it")
+    start: datetime = first.times[0].astype("datetime64[ms]").item()
+    run = Run(
+        seed=meta.seed if meta.seed is not None else -1,
+        start=start,
+        days=-(-file.num_steps * int(STEP_S) // 86_400),
+        zones=len(meta.zones),
+        cases=labels.cases,
+    )
+    return Footage(run, lambda: _days(rows, labels, plant.template.num_nodes), f"{_digest(path)} {run!r}")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledDay]:
+    used = 0
+    for portion in rows:
+        begin, end = np.searchsorted(labels.times_ms, [portion.times_ms[0], portion.times_ms[-1] + 1]).tolist()
+        if begin != used:
+            break
+        yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes)
+        used = end
+    if used < len(labels.times_ms):  # judged without them, their attacks would vanish
+        stranger = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
+        raise DataError(
+            f"{labels_path(rows.file.path)}: labels of {stranger} and the telemetry has no such minute; "
+            "are they of another file?"
+        )
+
+
+def _labelled(rows: Rows, labels: _Labels, mine: slice, num_zones: int, num_nodes: int) -> LabelledDay:
+    shape = (len(rows), num_zones, num_nodes)
+    day = LabelledDay(
+        times=rows.times_ms.astype("datetime64[ms]"),
+        values=rows.values.reshape(len(rows), num_zones, -1),
+        attack_class=np.zeros(shape, np.uint8),
+        event=np.full(shape, NO_EVENT, np.int16),
+        observable=np.zeros(shape, np.bool_),
+        recovering=np.zeros(shape[:2], np.bool_),
+    )
+    minute = (labels.times_ms[mine] - rows.times_ms[0]) // int(STEP_S * 1000)
+    zone, node, active = labels.zone[mine], labels.node[mine], labels.active[mine]
+    cell = (minute[active], zone[active], node[active])
+    day.attack_class[cell] = labels.attack_class[mine][active]
+    day.event[cell] = labels.event[mine][active]
+    day.observable[cell] = labels.observable[mine][active]
+    after = labels.recovering[mine]
+    day.recovering[minute[after], zone[after]] = True
+    return day
+
+
+def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
+    table = read_labels(path)
+    where = labels_path(path)
+    if holes := [name for name in LABEL_SCHEMA.names if table[name].null_count]:
+        raise SchemaError(f"{where}: column {holes[0]!r} has nulls; every label must be known")
+    table = table.sort_by("time")
+    times_ms = table["time"].cast("timestamp[ms]", safe=False).to_numpy().astype("datetime64[ms]").astype(np.int64)
+    zone = _codes(table["zone"], zones, f"{where}: zone")
+    node = _codes(table["node"], plant.template.names, f"{where}: node")
+    names, case = _names(table["case"])
+    flags = {name: _flag(table[name]) for name in ("active", "observable", "recovering")}
+    event, cases = _attacks(times_ms, zone, case, flags["active"], names)
+    attack_class = _codes(table["class"], CLASSES, f"{where}: class")
+    if (flags["active"] & (attack_class == 0)).any():
+        raise SchemaError(f"{where}: rows of an active attack with class {CLASSES[0]!r}; name what is attacked")
+    return _Labels(times_ms, zone, node, attack_class, **flags, event=event, cases=cases)
+
+
+def _attacks(
+    times_ms: NDArray[np.int64],
+    zone: NDArray[np.int64],
+    case: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    names: list[str],
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Minutes without a break of one case in one zone are one attack."""
+    event = np.full(len(times_ms), NO_EVENT, np.int64)
+    specs: list[str] = []
+    for place, kind in sorted({(int(z), int(c)) for z, c in zip(zone[active], case[active], strict=True)}):
+        mine = np.flatnonzero(active & (zone == place) & (case == kind))
+        breaks = np.flatnonzero(np.diff(times_ms[mine]) > STEP_S * 1000) + 1
+        for rows in np.split(mine, breaks):
+            event[rows] = len(specs)
+            minutes = (times_ms[rows[-1]] - times_ms[rows[0]]) // int(STEP_S * 1000) + 1
+            start = np.datetime64(int(times_ms[rows[0]]), "ms").astype("datetime64[m]")
+            specs.append(f"{names[kind]}@{place + 1},start={start},for={minutes}m")
+    return event, tuple(specs)
+
+
+def _names(column: Any) -> tuple[list[str], NDArray[np.int64]]:
+    encoded = column.cast("string").combine_chunks().dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _codes(column: Any, known: tuple[str, ...], what: str) -> NDArray[np.int64]:
+    names, codes = _names(column)
+    if unknown := [name for name in names if name not in known]:
+        raise SchemaError(f"{what} {unknown[0]!r} is not among {', '.join(known[:6])}{', ..' * (len(known) > 6)}")
+    lookup: NDArray[np.int64] = np.array([known.index(name) for name in names], np.int64)[codes]
+    return lookup
+
+
+def _flag(column: Any) -> NDArray[np.bool_]:
+    flags: NDArray[np.bool_] = column.combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
+    return flags

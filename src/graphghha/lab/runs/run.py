@@ -1,0 +1,82 @@
+"""Simulated buildings as values, and random schedules of attacks on them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.windows.features import HISTORY_ROWS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """One simulated building: what to simulate, and the attacks in it (none: a normal run)."""
+
+    seed: int
+    start: datetime
+    days: int
+    zones: int
+    cases: tuple[str, ...] = ()
+    nominal: bool = False  # all zones the reference unit
+
+    @property
+    def building(self) -> str:
+        """What decides weather, zones and noise, whatever the dates and the number of zones."""
+        return f"seed {self.seed}"
+
+    @property
+    def source(self) -> str:
+        """What decides the bytes of this run, for the leak check."""
+        return f"{self.building}, {self.zones} zones, from {self.start:%Y-%m-%d}"
+
+    def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
+        """Day by day, with the truth."""
+        return load_testbed(plant.name).run(
+            zones=self.zones,
+            days=self.days,
+            start=self.start,
+            seed=self.seed,
+            cases=self.cases,
+            nominal=self.nominal,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Schedule:
+    """How often and how long zones are attacked. Most attacks end within a day, some last."""
+
+    mean_gap_days: float = 3.0
+    shortest_min: int = 180
+    longest_min: int = 1440
+    lasting_share: float = 0.15
+    lasting_min: tuple[int, int] = (2 * 1440, 5 * 1440)
+    rest_min: int = 720  # least pause between two attacks on one zone
+    ramp_share: float = 0.0  # of attacks that grow slowly, some so slowly that they never reach full strength
+
+
+RAMP_OF_DURATION = (0.2, 2.5)
+
+
+def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
+    """The run with attacks drawn from its seed. The first days stay clean: the longest window must fill."""
+    rng = np.random.default_rng([run.seed, 1])
+    end = run.start + timedelta(days=run.days)
+    specs = []
+    for zone in range(run.zones):
+        at = run.start + timedelta(minutes=HISTORY_ROWS)
+        while True:
+            at += timedelta(minutes=schedule.rest_min + int(rng.exponential(schedule.mean_gap_days * 1440)))
+            lasts = rng.random() < schedule.lasting_share
+            span = schedule.lasting_min if lasts else (schedule.shortest_min, schedule.longest_min)
+            minutes = int(rng.integers(*span))
+            if at + timedelta(minutes=minutes) > end:
+                break
+            case = cases[int(rng.integers(len(cases)))]
+            spec = f"{case}@{zone + 1},start={at:%Y-%m-%dT%H:%M},for={minutes}m"
+            if schedule.ramp_share and rng.random() < schedule.ramp_share:
+                spec += f",ramp={int(minutes * rng.uniform(*RAMP_OF_DURATION))}m"
+            specs.append(spec)
+            at += timedelta(minutes=minutes)
+    return replace(run, cases=tuple(specs))

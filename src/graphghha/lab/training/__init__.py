@@ -1,0 +1,1 @@
+"""From normal and attacked buildings to a model directory."""

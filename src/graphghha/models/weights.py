@@ -1,0 +1,78 @@
+"""Do weights belong to the network that a config describes? Asked before anything is built from either. No torch.
+
+k width, f features per node, K heads, m units of the MLP, c classes.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from graphghha.classes import BINARY_CLASSES, CLASSES
+from graphghha.errors import CheckpointError
+from graphghha.graph.cps import NODE_KINDS
+
+Shape = tuple[int, ...]
+_NUMBERS = ("width", "in_features", "layers", "heads")
+_PRODUCTS = ("graphghha", "ghha", "scaled_dot_product")  # queries, keys and values; the others add two scores
+
+
+def check_network(config: Any, weights: Mapping[str, NDArray[Any]], num_roles: int) -> None:
+    """CheckpointError on the first weight that is missing, does not belong, or has another shape."""
+    if not isinstance(config, Mapping):
+        raise CheckpointError(f"ADU config: expected an object, found {type(config).__name__}")
+    if missing := [name for name in (*_NUMBERS, "layer", "head", "mlp_ratio") if name not in config]:
+        raise CheckpointError(f"ADU config: no {missing[0]!r} in it")
+    for name in _NUMBERS:
+        if type(config[name]) is not int or config[name] < 1:
+            raise CheckpointError(f"ADU config: {name} {config[name]!r} must be a whole number from 1 up")
+    if config["width"] % config["heads"]:
+        raise CheckpointError(f"ADU config: width {config['width']} is no multiple of {config['heads']} heads")
+    found = {name.split(".")[1] for name in weights if name.startswith("layers.")}
+    if found != set(map(str, range(len(found)))) or len(found) != config["layers"]:
+        raise CheckpointError(f"ADU config: {config['layers']} layers, and weights of {len(found)}")
+    wanted = {**_ends(config, num_roles), **_blocks(config)}
+    for name in sorted({*wanted, *weights}):
+        if name not in wanted:
+            raise CheckpointError(f"weights {name!r} do not belong to this network")
+        if name not in weights:
+            raise CheckpointError(f"weights {name!r} are missing: the file is not of this network")
+        if weights[name].shape != wanted[name] or weights[name].dtype.kind != "f":
+            given = f"{weights[name].dtype} {weights[name].shape}"
+            raise CheckpointError(f"weights {name!r}: {given} where the config needs floats {wanted[name]}")
+
+
+def _ends(config: Mapping[str, Any], num_roles: int) -> dict[str, Shape]:
+    """What stands before and after the layers."""
+    k, f = config["width"], config["in_features"]
+    c = len(CLASSES if config["head"] == "classes" else BINARY_CLASSES)
+    kinds = {f"kind_projection.{kind}.weight": (k, f) for kind in range(len(NODE_KINDS))}
+    return {"role_embedding.weight": (num_roles, k), **kinds, "classifier.weight": (c, k), "classifier.bias": (c,)}
+
+
+def _blocks(config: Mapping[str, Any]) -> dict[str, Shape]:
+    k, heads, m = config["width"], config["heads"], _units(config)
+    block: dict[str, Shape] = {
+        "W_H.weight": (k, k),
+        "norm.weight": (k,),
+        "norm.bias": (k,),
+        "mlp.0.weight": (m, k),
+        "mlp.0.bias": (m,),
+        "mlp.2.weight": (k, m),
+        "mlp.2.bias": (k,),
+    }
+    if config["layer"] in _PRODUCTS:
+        block["W_QKV.weight"] = (3 * k, k)
+    else:
+        block |= {"W_GAL.weight": (k, k), "a_i": (heads, k // heads), "a_j": (heads, k // heads)}
+    if config["layer"] in ("graphghha", "ghha"):
+        block["W_C.weight"] = (2, k)
+    return {f"layers.{n}.{name}": shape for n in range(config["layers"]) for name, shape in block.items()}
+
+
+def _units(config: Mapping[str, Any]) -> int:
+    ratio = config["mlp_ratio"]
+    if not isinstance(ratio, int | float) or not 0 < ratio < math.inf:
+        raise CheckpointError(f"ADU config: mlp_ratio {ratio!r} must be a positive number")
+    return int(max(1, round(config["width"] * ratio)))

@@ -1,0 +1,1 @@
+"""The journal: events, rows and checkpoints in one SQLite file."""

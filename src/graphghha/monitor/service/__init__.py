@@ -1,0 +1,1 @@
+"""The monitor as a long-running service."""

@@ -1,0 +1,148 @@
+"""`/livez`, `/readyz` and `/metrics` on a loopback port."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import accumulate
+from threading import Thread
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from graphghha._version import __version__
+from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
+from graphghha.monitor.watched import BOUNDS_S
+
+logger = logging.getLogger(__name__)
+
+LOOPBACK = "127.0.0.1"
+_REQUEST_TIMEOUT_S = 5.0
+
+
+class _Metrics(Collector):
+    """Prometheus families made of a snapshot when asked: no second set of counters to keep in step."""
+
+    def __init__(self, snapshot: Callable[[], HealthSnapshot]) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[Metric]:
+        now = self._snapshot()
+        yield InfoMetricFamily("graphghha_build", "The running version.", {"version": __version__})
+        yield _gauge("loop_age_seconds", "Since the monitor's loop last turned.", now.loop_age_s)
+        yield _gauge("ready", "1 when able to judge and to remember.", now.is_ready)
+        yield _gauge("journal_writable", "1 when the journal takes events.", now.is_journal_writable)
+        yield _gauge("journal_bytes", "Size of the journal.", now.journal_bytes)
+        yield _gauge("disk_free_bytes", "Space left beside the journal.", now.disk_free_bytes)
+        yield from _site_metrics(now.sites)
+        yield from _sink_metrics(now)
+
+
+def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
+    up = GaugeMetricFamily("graphghha_source_up", "1 while the source is connected.", labels=["site"])
+    lost = GaugeMetricFamily("graphghha_source_lost", "1 while the whole site is silent.", labels=["site"])
+    as_of = GaugeMetricFamily("graphghha_data_timestamp_seconds", "Plant time of the newest row.", labels=["site"])
+    took = HistogramMetricFamily("graphghha_batch_seconds", "From a batch in hand to the journal.", labels=["site"])
+    model = InfoMetricFamily("graphghha_model", "The model in use.", labels=["site"])
+    scored = CounterMetricFamily("graphghha_rows_scored", "Time steps judged.", labels=["site"])
+    readings = CounterMetricFamily("graphghha_readings", "Readings by what became of them.", labels=["site", "outcome"])
+    rejected = CounterMetricFamily("graphghha_rejected", "Arrivals that are no readings.", labels=["site", "reason"])
+    nodes = GaugeMetricFamily("graphghha_nodes", "Nodes by what is known of them.", labels=["site", "state"])
+    incidents = GaugeMetricFamily("graphghha_incidents_open", "Open incidents.", labels=["site", "priority"])
+    for site in sites:
+        up.add_metric([site.name], float(site.is_connected))
+        lost.add_metric([site.name], float(site.is_lost))
+        if site.data_time_s is not None:
+            as_of.add_metric([site.name], site.data_time_s)
+        up_to = zip((*map(str, BOUNDS_S), "+Inf"), accumulate(site.durations.counts), strict=True)
+        took.add_metric([site.name], list(up_to), site.durations.total_s)
+        model.add_metric([site.name], {"id": site.model})
+        scored.add_metric([site.name], site.rows_scored)
+        for family, counts in (
+            (readings, site.readings),
+            (rejected, site.rejected),
+            (nodes, site.nodes),
+            (incidents, site.incidents),
+        ):
+            for label, count in counts.items():
+                family.add_metric([site.name, label], count)
+    yield from (up, lost, as_of, took, model, scored, readings, rejected, nodes, incidents)
+
+
+def _sink_metrics(now: HealthSnapshot) -> Iterator[Metric]:
+    up = GaugeMetricFamily("graphghha_sink_up", "1 while deliveries succeed.", labels=["sink"])
+    pending = GaugeMetricFamily("graphghha_sink_pending_events", "Events not yet taken by the sink.", labels=["sink"])
+    counters = {
+        "delivered": "Events delivered.",
+        "failures": "Attempts that were repeated.",
+        "refused": "Events the sink can never take.",
+        "dropped": "Events removed by retention before delivery; must be 0.",
+    }
+    families = {
+        name: CounterMetricFamily(f"graphghha_sink_{name}", meaning, labels=["sink"])
+        for name, meaning in counters.items()
+    }
+    for sink in now.sinks:
+        up.add_metric([sink.name], float(not sink.last_error))
+        pending.add_metric([sink.name], max(0, now.last_event - sink.cursor))
+        for name, family in families.items():
+            family.add_metric([sink.name], getattr(sink, name))
+    yield from (up, pending, *families.values())
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"graphghha_{name}", meaning, value=float(value))
+
+
+class HealthServer:
+    """Answers on the loopback address only: what it says is for this machine's own agents."""
+
+    def __init__(self, port: int, snapshot: Callable[[], HealthSnapshot]) -> None:
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(_Metrics(snapshot))
+
+        def answer(path: str) -> tuple[int, str, bytes]:
+            if path == "/metrics":
+                return 200, "text/plain; version=0.0.4; charset=utf-8", generate_latest(registry)
+            if path not in ("/livez", "/readyz"):
+                return 404, "application/json", b'{"error": "there are /livez, /readyz and /metrics"}'
+            now = snapshot()
+            is_well = now.is_live if path == "/livez" else now.is_ready
+            told = {"live": now.is_live} if path == "/livez" else now.to_dict()
+            return 200 if is_well else 503, "application/json", json.dumps(told).encode()
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = _REQUEST_TIMEOUT_S
+            server_version = "graphghha"
+
+            def do_GET(self) -> None:
+                status, kind, body = answer(self.path.partition("?")[0])
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                logger.debug(format, *args)
+
+        self._server = ThreadingHTTPServer((LOOPBACK, port), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        self._thread = Thread(target=self._server.serve_forever, name="health", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(2)

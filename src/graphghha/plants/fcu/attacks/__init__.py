@@ -1,0 +1,1 @@
+"""Attacks on the simulated fan-coil unit: catalogue, effects, schedule and labels."""

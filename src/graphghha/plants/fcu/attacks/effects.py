@@ -1,0 +1,171 @@
+"""What an attacker can do to a zone: one small class each. They edit the plant's hooks, never its code, and compose.
+
+A new attack is one class here with an `edit` method, and one row in the catalogue.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError
+from graphghha.plants.fcu.attacks.hooks import HOOKS, Day, ZoneHooks
+from graphghha.plants.fcu.signals import INDEX
+
+Floats = NDArray[np.float64]
+
+# these know no half measure: a ramp does not apply to them
+SWITCHES = frozenset({"cooling_reverse", "heating_reverse", "interlock_off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The minutes of one day in which an attack acts."""
+
+    day: Day
+    minutes: slice
+    elapsed_min: Floats  # since the onset, one per minute of the slice
+    strength: Floats  # 0-1, follows the ramp
+
+
+class Attack(Protocol):
+    """Edits the hooks of the attacked zone in the minutes of a span."""
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Impose:
+    """Set hooks of the plant: stuck and leaking actuators, fouled coils, obstructed air, altered control."""
+
+    settings: Mapping[str, float]
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        for name, value in self.settings.items():
+            column = hooks.hook(name)[span.minutes]
+            neutral = HOOKS[name]
+            if np.isnan(neutral) or name in SWITCHES:
+                column[:] = value
+            elif neutral == 1.0:
+                column *= 1.0 + span.strength * (value - 1.0)
+            elif name.endswith("_offset"):
+                column += span.strength * value
+            else:
+                np.maximum(column, span.strength * value, out=column)
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """A constant added to a reading."""
+
+    signal: str
+    amount: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.offset(self.signal)[span.minutes] += span.strength * self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A slow ramp on a reading: grows from zero and stops at a limit."""
+
+    signal: str
+    per_hour: float
+    limit: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        grown = np.minimum(np.abs(self.per_hour) * (span.elapsed_min + 1.0) / 60.0, self.limit)
+        hooks.offset(self.signal)[span.minutes] += np.sign(self.per_hour) * grown
+
+
+@dataclass(frozen=True, slots=True)
+class Saturate:
+    """A reading held at one value, usually an end of the instrument's range."""
+
+    signal: str
+    value: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.override(self.signal)[span.minutes] = self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Oscillate:
+    """A hook that swings around neutral like a sine; for setpoints and commands (the `_offset` hooks)."""
+
+    hooks: tuple[str, ...]
+    amplitude: float
+    period_min: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        swing = self.amplitude * np.sin(2.0 * np.pi * (span.elapsed_min + 1.0) / self.period_min)
+        for name in self.hooks:
+            hooks.hook(name)[span.minutes] += span.strength * swing
+
+
+@dataclass(frozen=True, slots=True)
+class FalseCommand:
+    """An offset between a controller and its drive: the drive obeys it, the reported command does not show it."""
+
+    hook: str
+    command: str  # the signal that reports the command: the controller's own, without the offset
+    amount: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.hook(self.hook)[span.minutes] += span.strength * self.amount
+
+
+@dataclass(slots=True)
+class Replay:
+    """Readings of an earlier clean day played back: the last day before the onset that was a workday (or not) alike."""
+
+    signals: tuple[str, ...]
+    zone: int = -1  # set when the attack is scheduled
+    recorded: dict[bool, Floats] = field(default_factory=dict)  # workday -> [minutes, chosen signals]
+
+    def observe(self, day: Day, telemetry: Floats) -> None:
+        columns = [INDEX[name] for name in self.signals]
+        self.recorded[_is_workday(day)] = telemetry[self.zone][:, columns].copy()
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        if not self.recorded:
+            raise ConfigError(f"replay on {span.day.start:%Y-%m-%d}: no earlier day to replay; start a day later")
+        kind = _is_workday(span.day)
+        tape = self.recorded[kind if kind in self.recorded else not kind]
+        for column, name in enumerate(self.signals):
+            hooks.override(name)[span.minutes] = tape[span.minutes, column]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several attacks as one: coordinated."""
+
+    parts: tuple[Attack, ...]
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        for part in self.parts:
+            part.edit(hooks, span)
+
+
+def replays_in(attack: Attack) -> list[Replay]:
+    """The parts of an attack that must listen before they act."""
+    if isinstance(attack, Together):
+        return [replay for part in attack.parts for replay in replays_in(part)]
+    return [attack] if isinstance(attack, Replay) else []
+
+
+def holds_in(attack: Attack) -> dict[str, float]:
+    """The hooks and readings an attack holds fixed, and at which value; a replay's is NaN, which equals no other."""
+    if isinstance(attack, Together):
+        return {name: value for part in attack.parts for name, value in holds_in(part).items()}
+    if isinstance(attack, Impose):
+        return {name: value for name, value in attack.settings.items() if np.isnan(HOOKS[name])}
+    if isinstance(attack, Saturate):
+        return {f"reading {attack.signal}": attack.value}
+    return {f"reading {name}": float("nan") for replay in replays_in(attack) for name in replay.signals}
+
+
+def _is_workday(day: Day) -> bool:
+    return day.start.weekday() < 5

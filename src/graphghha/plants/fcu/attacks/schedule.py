@@ -1,0 +1,253 @@
+"""When and where a case happens, its notation on the command line, and the imposer that makes it happen."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, Row, chosen_replay
+from graphghha.plants.fcu.attacks.effects import Attack, Span, holds_in, replays_in
+from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
+NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"
+ONE_DAY = timedelta(days=1)
+LONGEST = timedelta(days=36525)
+# far enough from the ends of the calendar for spin-up days before and an event's end after
+FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One case on one zone from its onset on; without a duration it is sustained to the end of the run."""
+
+    case: str
+    zone: int  # 0-based
+    start: datetime
+    duration: timedelta | None = None
+    ramp: timedelta = timedelta(0)
+    on: tuple[str, ...] = ()  # the sensors of a `Replay`
+
+    def __post_init__(self) -> None:
+        if self.on and self.case != REPLAY:
+            raise ConfigError(f"case {self.case}: on= chooses the sensors of a {REPLAY} only; this case has its own")
+        _ = self.row
+        if self.start.tzinfo is not None:
+            raise ConfigError(f"case {self.case}: start {self.start.isoformat()} must not name a time zone")
+        for name, value in (("for", self.duration), ("ramp", self.ramp)):
+            if value is not None and value < timedelta(0):
+                raise ConfigError(f"case {self.case}: {name} = {value} is negative")
+            if value is not None and value > LONGEST:
+                raise ConfigError(f"case {self.case}: {name} = {value} is longer than a century; use sustained")
+        if self.duration == timedelta(0):
+            raise ConfigError(f"case {self.case}: for = 0m lasts no time; leave it out for a sustained attack")
+
+    @property
+    def row(self) -> Row:
+        return chosen_replay(self.on) if self.case == REPLAY else case_row(self.case)
+
+    @property
+    def end(self) -> datetime | None:
+        return None if self.duration is None else self.start + self.duration
+
+    def span(self, day: Day) -> Span | None:
+        """The part of this event that falls into a day."""
+        minutes = day.minutes(self.start, self.end)
+        if minutes.start >= minutes.stop:
+            return None
+        offset = (day.start - self.start).total_seconds() / 60.0
+        elapsed = np.arange(minutes.start, minutes.stop) + offset
+        ramp_min = self.ramp.total_seconds() / 60.0
+        strength = np.minimum((elapsed + 1.0) / ramp_min, 1.0) if ramp_min > 0 else np.ones(len(elapsed))
+        return Span(day, minutes, elapsed, strength)
+
+    def overlaps(self, begin: datetime, end: datetime | None) -> bool:
+        """Whether this event acts at some time in [begin, end)."""
+        return (self.end is None or self.end > begin) and (end is None or self.start < end)
+
+    def __str__(self) -> str:
+        parts = [f"{self.case}@{self.zone + 1}", f"start={self.start:%Y-%m-%dT%H:%M}"]
+        if self.duration != self.row.duration:
+            parts.append(f"for={_brief(self.duration) if self.duration else 'sustained'}")
+        if self.ramp != self.row.ramp:
+            parts.append(f"ramp={_brief(self.ramp)}")
+        if self.on:
+            parts.append(f"on={'+'.join(self.on)}")
+        return ",".join(parts)
+
+
+class Imposed:
+    """An event made real: the attack it builds edits the hooks, and listens first if it must.
+
+    `beside` are the events of the run: a replay does not record a day that one of them touches.
+    """
+
+    def __init__(self, event: Event, beside: Sequence[Event] = ()) -> None:
+        self.event = event
+        self._beside = [other for other in beside if other.zone == event.zone]
+        self.attack: Attack = event.row.build()
+        self._replays = replays_in(self.attack)
+        for replay in self._replays:
+            replay.zone = event.zone
+
+    def impose(self, hooks: DayHooks, day: Day) -> None:
+        if (span := self.event.span(day)) is not None:
+            self.attack.edit(hooks.zone(self.event.zone), span)
+
+    def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
+        if self._replays and is_clean_for(self.event, day.start, self._beside):
+            for replay in self._replays:
+                replay.observe(day, telemetry)
+
+
+def impose(events: Sequence[Event]) -> list[Imposed]:
+    """The events of a run made real."""
+    return [Imposed(event, events) for event in events]
+
+
+def is_clean_for(event: Event, midnight: datetime, beside: Sequence[Event]) -> bool:
+    """Whether a day may be recorded for a replay: over before the onset, and touched by no event of the zone."""
+    end = midnight + ONE_DAY
+    return end <= event.start and not any(
+        other.zone == event.zone and other.overlaps(midnight, end) for other in beside
+    )
+
+
+def case_row(name: str) -> Row:
+    """The catalogue row of a case, or an error that knows the nearest name."""
+    if name not in ROWS:
+        near = difflib.get_close_matches(name, (*ROWS, REPLAY), n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise NotFoundError(f"no case is named {name!r}{hint} `graphghha cases` lists all {len(ROWS)}")
+    return ROWS[name]
+
+
+def plan(
+    case: str,
+    zone: int,
+    start: datetime,
+    *,
+    duration: timedelta | None = None,
+    ramp: timedelta | None = None,
+    on: tuple[str, ...] = (),
+) -> Event:
+    """An event with the case's own duration and ramp where none is given; zones count from 0."""
+    event = Event(case=case, zone=zone, start=start, on=on)
+    return replace(
+        event,
+        duration=event.row.duration if duration is None else duration,
+        ramp=event.row.ramp if ramp is None else ramp,
+    )
+
+
+def parse_event(text: str, zones: Sequence[str]) -> Event:
+    """An event from its notation; `zones` are the zone names of the building, and 1, 2, .. count them."""
+    head, *options = (part.strip() for part in text.split(","))
+    name, at, zone = head.rpartition("@")
+    if not at:
+        raise ConfigError(f"case {text!r}: no zone; write {NOTATION}")
+    if name != REPLAY:
+        case_row(name)
+    fields: dict[str, str] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in ("start", "for", "ramp", "on"):
+            raise ConfigError(f"case {text!r}: cannot read {option!r}; write {NOTATION}")
+        if key in fields:
+            raise ConfigError(f"case {text!r}: {key} is given twice")
+        fields[key] = value
+    if "start" not in fields:
+        raise ConfigError(f"case {text!r}: no start; write {NOTATION}")
+    event = plan(
+        name,
+        _zone(zone, zones, text),
+        _start(fields["start"], text),
+        duration=None if fields.get("for", "sustained") == "sustained" else _duration(fields["for"], text),
+        ramp=_duration(fields["ramp"], text) if "ramp" in fields else None,
+        on=tuple(fields["on"].split("+")) if "on" in fields else (),
+    )
+    return replace(event, duration=None) if fields.get("for") == "sustained" else event
+
+
+def check_run(start: datetime, days: int, seed: int) -> None:
+    """Refuse a run no calendar holds or no generator can be seeded for."""
+    if days < 1:
+        raise ConfigError(f"simulate: {days} days; ask for at least one")
+    if seed < 0:
+        raise ConfigError(f"simulate: seed {seed} is negative; use 0, 1, 2, ..")
+    if not FIRST_DAY <= start < LAST_DAY or days > (LAST_DAY - start).days:
+        raise ConfigError(
+            f"simulate: {days} days from {start.date()} do not lie between {FIRST_DAY.date()} and {LAST_DAY.date()}"
+        )
+
+
+def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zones: int) -> None:
+    """Refuse events outside the run, replays without a clean day to record, and two that hold one thing apart."""
+    by_zone: dict[int, list[Event]] = {}
+    for event in events:
+        by_zone.setdefault(event.zone, []).append(event)
+        if not 0 <= event.zone < num_zones:
+            raise NotFoundError(f"case {event}: the building has zones 1 to {num_zones}")
+        if not start <= event.start < end:
+            raise ConfigError(f"case {event}: starts outside the run, {start:%Y-%m-%dT%H:%M} to {end:%Y-%m-%dT%H:%M}")
+    for beside in by_zone.values():
+        for event in beside:
+            midnights = [start + timedelta(days=number) for number in range((event.start - start).days)]
+            if replays_in(event.row.build()) and not any(is_clean_for(event, each, beside) for each in midnights):
+                raise ConfigError(
+                    f"case {event}: a replay needs a clean day first, a whole day of the run before its onset without "
+                    "an attack in its zone; start it later"
+                )
+        _check_holds(beside)
+
+
+def _check_holds(events: Sequence[Event]) -> None:
+    """Two attacks in one zone cannot hold one hook or reading at two values at once."""
+    holds = [holds_in(event.row.build()) for event in events]
+    for (event, own), (other, others) in combinations(zip(events, holds, strict=True), 2):
+        apart = [name for name in own.keys() & others.keys() if own[name] != others[name]]
+        if apart and event.overlaps(other.start, other.end):
+            raise ConfigError(
+                f"cases {event} and {other}: both hold {min(apart)} at once; let one end before the other"
+            )
+
+
+def _start(value: str, text: str) -> datetime:
+    try:
+        start = datetime.fromisoformat(value)
+    except ValueError:
+        raise ConfigError(f"case {text!r}: start {value!r} is not a time like 2018-07-02T09:00") from None
+    if start.second or start.microsecond:
+        raise ConfigError(f"case {text!r}: start {value!r} must be a whole minute, the plant's step")
+    return start
+
+
+def _duration(value: str, text: str) -> timedelta:
+    found = _DURATION.fullmatch(value)
+    if not value or found is None:
+        raise ConfigError(f"case {text!r}: {value!r} is not a duration like 30m, 6h, 1h30m or 2d")
+    try:
+        days, hours, minutes = (int(group or 0) for group in found.groups())
+        return timedelta(days=days, hours=hours, minutes=minutes)
+    except (OverflowError, ValueError):  # Python refuses to read very many digits
+        raise ConfigError(f"case {text!r}: {value[:40]!r} is longer than a century; use for=sustained") from None
+
+
+def _zone(value: str, zones: Sequence[str], text: str) -> int:
+    if value in zones:
+        return list(zones).index(value)
+    if value.isdecimal() and len(value) < 10 and 1 <= int(value) <= len(zones):
+        return int(value) - 1
+    raise NotFoundError(f"case {text!r}: no zone {value!r}; use {zones[0]} to {zones[-1]}, or 1 to {len(zones)}")
+
+
+def _brief(value: timedelta) -> str:
+    minutes = int(value.total_seconds() // 60)
+    parts = ((minutes // 1440, "d"), (minutes % 1440 // 60, "h"), (minutes % 60, "m"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0m"

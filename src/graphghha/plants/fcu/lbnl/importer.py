@@ -1,0 +1,194 @@
+"""The public LBNL files as telemetry with labels, one Parquet file per case: real data where simulated data goes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import ConfigError, DataError, NotFoundError
+from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
+from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows
+from graphghha.plants.fcu.attacks.labels_file import LabelsWriter
+from graphghha.plants.fcu.attacks.schedule import Event, parse_event
+from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
+from graphghha.plants.fcu.lbnl.files import MANIFEST, LbnlFile, open_lbnl
+from graphghha.plants.fcu.lbnl.rows import Repairs
+from graphghha.plants.fcu.physics.building import MAX_ZONES
+from graphghha.plants.fcu.signals import NAMES, SIGNALS
+from graphghha.plants.fcu.topology import TEMPLATE
+from graphghha.plants.telemetry import Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
+
+ZONE = "zone-01"
+# what makes two simulated runs the same but for the attacks
+_SAME_RUN = ("seed", "zone", "weather", "start")
+_ANY_ZONE = tuple(str(number) for number in range(1, MAX_ZONES + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The fault-free readings, one row per minute without a gap."""
+
+    about: dict[str, Any]
+    first: np.datetime64
+    values: NDArray[np.float32]  # [minutes, signals]
+
+    @property
+    def last(self) -> np.datetime64:
+        return self.first + np.timedelta64(len(self.values) - 1, "m")
+
+    def at(self, times: NDArray[np.datetime64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The readings of these minutes, and which of them are known; others are infinitely far off."""
+        row = (times - self.first) // np.timedelta64(1, "m")
+        known = (row >= 0) & (row < len(self.values))
+        readings = np.full((len(times), len(NAMES)), np.inf)
+        readings[known] = self.values[row[known]]
+        return readings, known
+
+
+def import_lbnl(
+    source: Path,
+    out: Path,
+    *,
+    cases: Iterable[str] | None = None,
+    repair: bool = False,
+    layout: Layout = "long",
+    site: str = "lbnl",
+    on_file: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """Write `out/CASE.parquet` and its labels for every (or every named) file.
+
+    The summary says what was altered and repaired, and how many minutes were not judged. The fault-free file is the
+    attack-free twin that decides what is observable; a minute it does not cover counts as such.
+    """
+    everything = open_lbnl(source)
+    chosen = everything if cases is None else open_lbnl(source, cases)
+    for file in chosen.values():
+        _check_known(file)
+    make_folder(out)
+    twin = _twin_of(everything, repair) if any(not file.is_normal for file in chosen.values()) else None
+    summary: dict[str, Any] = {"plant": "fcu", "files": [], "altered": [], "repairs": {}, "not_judged_min": {}}
+    for name, file in chosen.items():
+        if alteration := file.alteration():
+            summary["altered"].append(alteration)
+        repairs = Repairs(file.where)
+        path = out / f"{name}.parquet"
+        missed = _convert(file, twin, path, repairs if repair else None, layout, site)
+        summary["files"] += [str(path), str(labels_path(path))]
+        if repairs:
+            summary["repairs"][name] = dict(repairs.counts)
+        if missed:
+            summary["not_judged_min"][name] = missed
+        on_file()
+    return summary
+
+
+def _check_known(file: LbnlFile) -> None:
+    """Refuse a file of which nobody can say what is wrong in it: it must not pass for a normal one."""
+    if "cases" not in file.about and not file.is_normal and file.case is None:
+        raise DataError(
+            f"{file.where}: no case is named {file.case_name!r} and {MANIFEST} says nothing of it: its labels are "
+            "unknown; move it away, or choose others with --case"
+        )
+    events_of(file, datetime(2018, 1, 1))
+
+
+def events_of(file: LbnlFile, first: datetime) -> list[Event]:
+    """What happens in a file: as the manifest says of a simulated one, else its fault from the first minute on."""
+    if "cases" not in file.about:
+        return [] if file.is_normal else [Event(case=file.case_name, zone=0, start=first)]
+    try:
+        return [replace(parse_event(text, _ANY_ZONE), zone=0) for text in file.about["cases"]]
+    except (ConfigError, NotFoundError, TypeError, AttributeError) as exc:
+        raise DataError(f"{file.where}: {MANIFEST} has cases that cannot be read: {exc}") from exc
+
+
+def _twin_of(files: dict[str, LbnlFile], repair: bool) -> Twin | None:
+    if FAULT_FREE not in files:
+        return None
+    file = files[FAULT_FREE]
+    # a repair of the twin is counted when its own turn comes
+    days = list(_slim(file.read(Repairs("") if repair else None)))
+    if not days:
+        raise DataError(f"{file.where}: no rows")
+    return Twin(file.about, days[0][0], np.concatenate([values for _, values in days]))
+
+
+def _slim(chunks: Iterable[Chunk]) -> Iterator[tuple[np.datetime64, NDArray[np.float32]]]:
+    for chunk in chunks:
+        yield chunk.times[0], chunk.values[0].astype(np.float32)
+
+
+def _convert(file: LbnlFile, twin: Twin | None, path: Path, repairs: Repairs | None, layout: Layout, site: str) -> int:
+    """Write one file; gives the minutes that could not be judged."""
+    days = file.read(repairs)
+    first = next(days, None)
+    if first is None:
+        raise DataError(f"{file.where}: no rows")
+    events = events_of(file, first.times[0].astype("datetime64[s]").item())
+    if twin is not None and any(file.about.get(key) != twin.about.get(key) for key in _SAME_RUN):
+        twin = None
+    meta = TelemetryMeta(
+        plant="fcu",
+        template_hash=TEMPLATE.content_hash,
+        site=site,
+        zones=(ZONE,),
+        points=NAMES,
+        units=tuple(signal.unit for signal in SIGNALS),
+        step_s=60.0,
+        layout=layout,
+        cases=tuple(str(event) for event in events),
+        notes={"source": f"LBNL {file.case_name}", "observable": _judgement(events, twin)},
+    )
+    not_judged = 0
+    with TelemetryWriter(path, meta) as telemetry, LabelsWriter(labels_path(path), events, (ZONE,)) as truth:
+        labeller = Labeller(events)
+        for chunk in chain([first], days):
+            telemetry.write(chunk)
+            if events:
+                rows, known = _labels(labeller, chunk, twin)
+                truth.write(rows)
+                not_judged += int((~known).sum())
+    return not_judged
+
+
+def _judgement(events: Sequence[Event], twin: Twin | None) -> str:
+    if not events:
+        return "nothing to judge: no attack"
+    if twin is None:
+        return "not judged: no fault-free file of this run; every minute counts as observable"
+    return f"judged from {twin.first} to {twin.last}; other minutes count as observable"
+
+
+def _labels(labeller: Labeller, chunk: Chunk, twin: Twin | None) -> tuple[LabelRows, NDArray[np.bool_]]:
+    """Labels of one chunk, and which minutes were judged.
+
+    A last chunk that is shorter than a day is padded, and the padding's rows are dropped.
+    """
+    length = len(chunk.times)
+    day = Day(0, chunk.times[0].astype("datetime64[s]").item())
+    attacked, clean = (np.zeros((1, MINUTES, len(NAMES))) for _ in range(2))
+    attacked[0, :length] = chunk.values[0]
+    known = np.zeros(length, np.bool_)
+    clean[0, :length] = np.inf
+    if twin is not None:
+        clean[0, :length], known = twin.at(chunk.times)
+    return _cut(labeller.label(day, attacked, clean), day.times[length - 1]), known
+
+
+def _cut(rows: LabelRows, last: np.datetime64) -> LabelRows:
+    keep = rows.times <= last
+    columns: Sequence[Any] = (
+        rows.times,
+        rows.zones,
+        rows.nodes,
+        rows.events,
+        rows.active,
+        rows.observable,
+        rows.recovering,
+    )
+    return LabelRows(*(column[keep] for column in columns))

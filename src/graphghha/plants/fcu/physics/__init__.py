@@ -1,0 +1,1 @@
+"""The simulated fan-coil unit: building, weather, control, coils, air and sensors."""

@@ -1,0 +1,124 @@
+"""Everything that arrived, judged reading by reading and handed over as one batch of columns."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.plants.points import Points
+from graphghha.sources.base import Batch, Quality, Rejection
+from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
+
+MAX_AHEAD_MS = 600_000  # a reading from further in the future has a wrong clock, and would close rows before their time
+_SEQUENCES_REMEMBERED = 100_000
+# what a telemetry file or a device may say, beside our own words
+_USABLE = {Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"}
+
+
+class Intake:
+    """Collects readings until they are taken. Nothing that comes in here raises; what cannot be used is counted."""
+
+    def __init__(self, site: str, mapper: Mapper, *, max_ahead_ms: int = MAX_AHEAD_MS) -> None:
+        self.site = site
+        self.mapper = mapper
+        self.max_ahead_ms = max_ahead_ms
+        self.missing = 0  # by sequence number
+        self._sequences: dict[str, int] = {}
+        self._rejected: Counter[Rejection] = Counter()
+        self._routes: list[Route] = []
+        self._times: list[int] = []
+        self._values: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def add(self, name: str, value: object, time_ms: int, unit: object = None, quality: object = None) -> None:
+        """One reading under its outside name."""
+        if unit is not None and not isinstance(unit, str):
+            self.reject(Rejection.WRONG_UNIT)
+            return
+        route = self.mapper.route(name, unit)
+        if isinstance(route, Rejection):
+            self.reject(route)
+        elif value is None or (quality is not None and not _is_usable(quality)):
+            self.reject(Rejection.BAD_QUALITY)
+        elif type(value) is float or type(value) is int:
+            try:
+                self._values.append(float(value))
+            except OverflowError:  # an integer of hundreds of digits
+                self.reject(Rejection.OUT_OF_LIMITS)
+                return
+            self._times.append(time_ms)
+            self._routes.append(route)
+        else:
+            self.reject(Rejection.MALFORMED)
+
+    def reject(self, why: Rejection, count: int = 1) -> None:
+        self._rejected[why] += count
+
+    def note_sequence(self, name: str, number: object) -> None:
+        """Sequence numbers tell what was never received; a repeated or older one tells nothing."""
+        if type(number) is not int:
+            return
+        last = self._sequences.get(name)
+        if last is not None and number <= last:
+            return
+        if last is not None:
+            self.missing += number - last - 1
+        elif len(self._sequences) >= _SEQUENCES_REMEMBERED:
+            return
+        self._sequences[name] = number
+
+    def take(self, received_ms: int, receipt: Any = None) -> Batch:
+        """All that was collected, as one batch; the intake is empty again."""
+        routes, count = self._routes, len(self._routes)
+        columns = np.fromiter((route.column for route in routes), np.int32, count)
+        shift = np.fromiter((route.shift for route in routes), np.float64, count)
+        scale = np.fromiter((route.scale for route in routes), np.float64, count)
+        raw = np.array(self._values, np.float64)
+        times = np.array([min(max(time, -1), LATEST_MS) for time in self._times], np.int64)
+        latest = min(received_ms + self.max_ahead_ms, LATEST_MS - 1)
+        keep, values, rejected = judged(self.mapper.points, columns, raw, shift, scale, times, latest)
+        batch = Batch(
+            site=self.site,
+            received_ms=received_ms,
+            times_ms=times[keep],
+            values=values[keep],
+            points=columns[keep],
+            rejected=dict(self._rejected + rejected),
+            receipt=receipt,
+        )
+        self._routes, self._times, self._values = [], [], []
+        self._rejected = Counter()
+        return batch
+
+
+def judged(
+    points: Points,
+    columns: NDArray[np.int32],
+    raw: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    times_ms: NDArray[np.int64],
+    latest_ms: int,
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], Counter[Rejection]]:
+    """Readings [n] in SI, which of them to keep, and why not the others; one reason each."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = (raw - shift) * scale
+    no_number = np.isnan(values)
+    bad_time = ~no_number & ((times_ms < EARLIEST_MS) | (times_ms > latest_ms))
+    impossible = ~no_number & ~bad_time & points.impossible(columns, values)
+    rejected = Counter(
+        {
+            Rejection.MALFORMED: int(no_number.sum()),
+            Rejection.BAD_TIME: int(bad_time.sum()),
+            Rejection.OUT_OF_LIMITS: int(impossible.sum()),
+        }
+    )
+    return ~(no_number | bad_time | impossible), values, rejected
+
+
+def _is_usable(quality: object) -> bool:
+    return isinstance(quality, str) and quality.lower() in _USABLE

@@ -1,1 +1,0 @@
-"""From a plant's testbed to a trained detector. Needs torch."""

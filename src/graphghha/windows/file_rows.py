@@ -1,0 +1,115 @@
+"""Telemetry files as closed rows: the way a live plant's readings go, through the same grid, a portion at a time.
+
+r rows, p points.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import DataError, SchemaError
+from graphghha.graph import CpsGraph
+from graphghha.plants import known_plants, load_plant
+from graphghha.plants.points import Points
+from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
+from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
+from graphghha.windows.multiscale import MINUTE
+
+LONGEST_SILENCE_MS = 400 * 86_400_000  # longer than any season without readings
+
+
+class FileRows:
+    """The rows of one telemetry file for a model's template, whatever the order of its points.
+
+    At most a chunk of the file (a day) and a portion of rows lie in memory at once.
+    """
+
+    def __init__(self, file: TelemetryFile, template: CpsGraph, *, portion_rows: int = 1440) -> None:
+        meta = file.meta
+        if meta.template_hash != template.content_hash:
+            raise SchemaError(
+                f"{file.path}: telemetry of plant {meta.plant!r} with another template than the model's; "
+                "use a model that was trained for this plant"
+            )
+        signals = [signal for signal in template.signals if signal is not None]
+        if missing := [name for name in signals if name not in meta.points]:
+            raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
+        if meta.step_s != MINUTE:
+            raise SchemaError(f"{file.path}: a step of {meta.step_s!r} s; models read minutes")
+        _check_units(file)
+        self.file, self.zones = file, meta.zones
+        self.points = tuple(f"{zone}/{name}" for zone in meta.zones for name in signals)
+        self._columns = [meta.points.index(name) for name in signals]
+        self._portion = portion_rows
+        step_ms = round(meta.step_s * 1000)
+        self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=max(portion_rows, 1))
+        self._grid: Grid | None = None
+        self._limits = Points.of(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
+        self.out_of_limits = 0  # readings that no sensor can give: unknown, as to a monitor
+
+    @property
+    def counters(self) -> Counters:
+        """What became of the readings so far."""
+        return self._grid.counters if self._grid else Counters()
+
+    def __iter__(self) -> Iterator[Rows]:
+        self._grid, self.out_of_limits = None, 0
+        for chunk in self.file.chunks():
+            times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
+            if self._grid is None:
+                self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
+            order = np.argsort(times_ms, kind="stable")
+            yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
+        if self._grid is None:
+            raise DataError(f"{self.file.path}: no readings in it")
+        yield from self._last(self._grid, int(times_ms.max()))
+
+    def _values(self, chunk: Chunk) -> NDArray[np.float64]:
+        """[r p], NaN where nothing was read."""
+        values = np.where(chunk.quality == MISSING, np.nan, chunk.values.astype(np.float64))[..., self._columns]
+        values = values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
+        if self._limits is not None:
+            impossible = self._limits.impossible(slice(None), values)
+            self.out_of_limits += int(impossible.sum())
+            values[impossible] = np.nan
+        return values
+
+    def _closed(self, grid: Grid, times_ms: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[Rows]:
+        """Rows up to the newest time. The grid holds a portion open, so a silence is walked through in portions."""
+        step_ms = self._config.step_ms
+        at = 0
+        while at < len(times_ms):
+            begin = int(times_ms[at])
+            if begin - grid.next_time_ms > LONGEST_SILENCE_MS:
+                before, after = (np.datetime64(ms, "ms").astype("datetime64[m]") for ms in (grid.next_time_ms, begin))
+                raise DataError(
+                    f"{self.file.path}: nothing from {before} to {after}; a silence of years is a wrong clock: "
+                    "correct or leave out the times before or after it"
+                )
+            while begin >= grid.next_time_ms + self._portion * step_ms:
+                yield grid.advance(grid.next_time_ms + (self._portion - 1) * step_ms)
+            until = grid.next_time_ms + (self._portion - 1) * step_ms
+            stop = max(at + 1, int(np.searchsorted(times_ms, until, side="right")))
+            grid.push_block(times_ms[at:stop], values[at:stop])
+            at = stop
+            yield from _some(grid.advance(int(times_ms[stop - 1])))
+
+    def _last(self, grid: Grid, newest_ms: int) -> Iterator[Rows]:
+        """A reading between two steps belongs to the later one, which nothing has closed yet."""
+        yield from _some(grid.advance(newest_ms + self._config.step_ms - 1))
+
+
+def _check_units(file: TelemetryFile) -> None:
+    """A model reads SI; degrees Fahrenheit taken for Celsius would score without a word."""
+    if file.meta.plant not in known_plants():
+        return
+    units = {signal.name: signal.unit for signal in load_plant(file.meta.plant).signals}
+    for point, unit in zip(file.meta.points, file.meta.units, strict=True):
+        if unit != units.get(point, unit):
+            raise SchemaError(f"{file.path}: {point} is in {unit!r}; telemetry files hold it in {units[point]!r}")
+
+
+def _some(rows: Rows) -> Iterator[Rows]:
+    if len(rows):
+        yield rows

@@ -1,0 +1,82 @@
+"""Attacks that cannot be told apart are taught under one name; all others keep theirs."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from graphghha.lab.runs.equivalent_cases import Teacher, taught_as
+from graphghha.lab.runs.run import Run
+from graphghha.lab.training.windows import CLEAR, VOID, LabelledWindows, _some_zones, labelled_windows
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+from graphghha.plants import LabelledDay, load_plant
+
+PLANT = load_plant("fcu")
+RUN = Run(
+    seed=0,
+    start=datetime(2018, 1, 1),
+    days=1,
+    zones=2,
+    cases=("FCU_Control_CoolingReverse@1,start=2018-01-01T00:00", "FCU_OADMPRStuck_0@2,start=2018-01-01T00:00"),
+)
+
+
+def test_only_declared_look_alikes_are_renamed():
+    lessons = taught_as(PLANT)
+    assert set(lessons) == set(PLANT.cases)
+    for name, lesson in lessons.items():
+        if lesson is not PLANT.cases[name]:
+            alike = {*PLANT.cases[name].equivalent, *PLANT.cases[name].targets}
+            assert alike & set(lesson.targets) and PLANT.cases[name].equivalent, name
+    assert lessons["FCU_Control_CoolingReverse"].name == "FCU_VLVStuck_Cooling_100"
+    assert lessons["FCU_Fouling_Heating_Airside_Severe"].targets == ("Cooling_coil",)
+    assert lessons["FCU_VLVStuck_Cooling_50"] is PLANT.cases["FCU_VLVStuck_Cooling_50"]
+
+
+def day() -> LabelledDay:
+    shape = (3, 2, PLANT.template.num_nodes)
+    event, classes = np.full(shape, -1, np.int16), np.zeros(shape, np.uint8)
+    command, damper = PLANT.template.index("FCU_CVLV_DM"), PLANT.template.index("FCU_DMPR")
+    event[1:, 0, command], classes[1:, 0, command] = 0, 3
+    event[:, 1, damper], classes[:, 1, damper] = 1, 1
+    observable = event == 1
+    observable[2, 0, command] = True
+    times = np.arange(3).astype("datetime64[m]")
+    return LabelledDay(times, np.zeros((3, 2, 29)), classes, event, observable, np.zeros((3, 2), bool))
+
+
+def test_the_label_moves_with_its_event_and_its_observability():
+    before, taught = day(), Teacher(PLANT, RUN)(day())
+    valve, command = PLANT.template.index("FCU_CVLV"), PLANT.template.index("FCU_CVLV_DM")
+    assert taught.attack_class[:, 0, valve].tolist() == [0, 1, 1] and not taught.attack_class[:, 0, command].any()
+    assert taught.event[:, 0, valve].tolist() == [-1, 0, 0]
+    assert taught.observable[:, 0, valve].tolist() == [False, False, True]
+    assert (taught.attack_class[:, 1] == before.attack_class[:, 1]).all(), "the damper has no look-alike"
+    assert (day().attack_class == before.attack_class).all()
+
+
+def test_attacked_zones_go_first_for_half_of_the_places():
+    labels = np.zeros((200, 8, 3), np.uint8)
+    labels[:, [2, 5], 1] = 1
+    worth = np.full(labels.shape, CLEAR, np.uint8)
+    worth[:, 5] = VOID
+    zone = np.broadcast_to(np.arange(8, dtype=np.float16)[None, :, None, None], (200, 8, 3, 1))
+    kept = _some_zones(LabelledWindows(zone, labels, worth), 4, np.random.default_rng(0))
+    numbers = kept.features[..., 0, 0].astype(int)  # [200 4]
+    assert (np.sort(numbers, axis=1)[:, 1:] != np.sort(numbers, axis=1)[:, :-1]).all(), "no zone twice"
+    assert (numbers == 2).any(axis=1).all(), "the clearly attacked zone is always there"
+    share = (numbers == 5).any(axis=1).mean()
+    assert 0.2 < share < 0.7, "a void one is drawn like any other"
+    assert (kept.labels.any(axis=2) == np.isin(numbers, (2, 5))).all()
+
+
+@pytest.mark.parametrize(("as_taught", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
+def test_windows_name_the_lesson_or_the_node_that_is_really_held(as_taught, node):
+    model = load_model(shipped_model("fcu"))
+    case = "FCU_Control_CoolingReverse@1,start=2018-07-04T00:00"
+    run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
+    front = (model.scaler, model.expectation, model.norm)
+    found = labelled_windows(PLANT, run, *front, stride_min=240, as_taught=as_taught)
+    assert set(np.flatnonzero(found.labels.any(axis=(0, 1)))) == {PLANT.template.index(node)}
