@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DAY = datetime(2018, 7, 10)
 ROWS_PER_DAY = 1440
-CASES = ("FCU_VLVStuck_Cooling_100@zone-02", "FCU_SensorBias_RMTemp_-2C@zone-01")
+CASES = (("FCU_VLVStuck_Cooling_100", "zone-02"), ("FCU_SensorBias_RMTemp_-2C", "zone-01"))
 
 
 @click.command()
@@ -78,14 +78,15 @@ def _simulated(zones: int, rows: int, is_attacked: bool) -> "Telemetry":
     import numpy as np
 
     from faults.toy_detector import Telemetry
-    from graphghha.plants import load_plant, load_testbed
+    from graphghha.plants import CaseSpec, load_plant, load_testbed
     from graphghha.sources import points_of
 
     days = 1 - (-rows // ROWS_PER_DAY)
     cases = []
-    for at, case in enumerate(CASES if is_attacked else ()):
+    for at, (name, zone) in enumerate(CASES if is_attacked else ()):
         begin = DAY + timedelta(days=1, minutes=rows * (1 + 3 * at) // 8)
-        cases.append(f"{case},start={begin:%Y-%m-%dT%H:%M},for={max(1, rows // 240)}h")
+        duration = timedelta(hours=max(1, rows // 240))
+        cases.append(CaseSpec(name=name, zone=zone, start=begin, duration=duration))
     parts = list(load_testbed("fcu").run(zones=zones, days=days, start=DAY, seed=7, cases=cases))
     times = np.concatenate([part.times for part in parts]).astype("datetime64[ms]").astype(np.int64)
     values = np.concatenate([part.values.reshape(len(part.times), -1) for part in parts]).astype(np.float64)

@@ -88,7 +88,7 @@ class Demo:
             self._monitor.step(self._batch(day, slice(None)))
         self._monitor.step(self._batch(today, slice(0, begin)))
         for case in run.cases:
-            self._monitor.note(self.SITE, Fact(self._site.time_ms, "truth.scheduled", {"case": case}))
+            self._monitor.note(self.SITE, Fact(self._site.time_ms, "truth.scheduled", {"case": str(case)}))
         for minute in range(begin, begin + self.minutes):
             facts = self._monitor.step(self._batch(today, slice(minute, minute + 1)))
             self._announced |= {each.number: each for each in self._site.incidents if each.is_annunciated}

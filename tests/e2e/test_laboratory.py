@@ -24,6 +24,7 @@ from graphghha.lab.training.fit import FitConfig
 from graphghha.lab.training.recipe import Recipe, train
 from graphghha.lab.training.validation import Validation
 from graphghha.models import load_model, save_model
+from graphghha.plants import CaseSpec
 
 RECIPE = Recipe(
     zones=2,
@@ -93,7 +94,7 @@ def test_stages_of_other_settings_are_refused(trained, changed):
 def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_directory):
     model, plant = load_model(model_directory), trained[0].plant
     assert set(model.provenance["cases_seen"]).isdisjoint(model.provenance["unseen_severities"])
-    cases = ("FCU_VLVStuck_Cooling_100@1,start=2018-07-05T09:00,for=2h",)
+    cases = (CaseSpec.parse("FCU_VLVStuck_Cooling_100@1,start=2018-07-05T09:00,for=2h"),)
     run = Run(seed=99, start=datetime(2018, 7, 2), days=4, zones=2, cases=cases)
     recording = record(plant, run, Scorer(model, plant.template.replicate(2)))
     assert recording.probs.shape == (1440, 64, 4) and np.isfinite(recording.probs).all()

@@ -46,7 +46,7 @@ def simulate(
     from rich.console import Console
     from rich.progress import Progress
 
-    from graphghha.plants import load_simulator
+    from graphghha.plants import CaseSpec, load_simulator
 
     run = load_simulator(plant)
     with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -56,7 +56,7 @@ def simulate(
             days=days,
             start=start,
             seed=seed,
-            cases=cases,
+            cases=[CaseSpec.parse(text) for text in cases],
             weather=weather,
             format=form,
             layout=layout,

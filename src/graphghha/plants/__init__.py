@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from graphghha.errors import NotFoundError
-from graphghha.plants.base import CaseInfo, Plant, Signal
+from graphghha.plants.base import CaseInfo, CaseSpec, Plant, Signal
 from graphghha.plants.rules import Rule
 from graphghha.plants.testbed import LabelledDay, Testbed
 
@@ -17,6 +17,7 @@ _RULES = {"fcu": "graphghha.plants.fcu.rules"}
 
 __all__ = [
     "CaseInfo",
+    "CaseSpec",
     "LabelledDay",
     "Plant",
     "Rule",

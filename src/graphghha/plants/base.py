@@ -1,10 +1,12 @@
 """What a plant is: a value, not a code path. Template graph, signals, sampling step, attack catalogue."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Self
 
-from graphghha.errors import NotFoundError
+from graphghha.errors import ConfigError, NotFoundError
 from graphghha.graph import CpsGraph
 
 
@@ -43,6 +45,110 @@ class CaseInfo:
         return self.same_as or self.name
 
 
+CASE_NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"
+SUSTAINED = timedelta.max  # the duration of an attack that lasts to the end of the run
+LONGEST = timedelta(days=36525)
+_MINUTE = timedelta(minutes=1)
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseSpec:
+    """One case of a catalogue on one zone from a start time on, as `--case` of the command line gives it.
+
+    `CaseSpec.parse` reads the notation and `str` writes it. Whether the case and the zone exist is for the plant to
+    say. A duration or ramp of None is the case's own; times are whole minutes.
+    """
+
+    name: str
+    zone: str  # its name, or its number counted from 1
+    start: datetime
+    duration: timedelta | None = None
+    ramp: timedelta | None = None
+    on: tuple[str, ...] = ()  # the signals of a case that leaves the choice open
+
+    def __post_init__(self) -> None:
+        if self.start.tzinfo is not None:
+            raise ConfigError(f"case {self.name}: start {self.start.isoformat()} must not name a time zone")
+        if self.start.second or self.start.microsecond:
+            raise ConfigError(f"case {self.name}: start {self.start.isoformat()} must be a whole minute")
+        for option, value in (("for", self.duration), ("ramp", self.ramp)):
+            if value is None or (option == "for" and value == SUSTAINED):
+                continue
+            if value < timedelta(0):
+                raise ConfigError(f"case {self.name}: {option} = {value} is negative")
+            if value > LONGEST:
+                raise ConfigError(f"case {self.name}: {option} = {value} is longer than a century; use for=sustained")
+            if value % _MINUTE:
+                raise ConfigError(f"case {self.name}: {option} = {value} must be whole minutes")
+        if self.duration == timedelta(0):
+            raise ConfigError(f"case {self.name}: for = 0m lasts no time; use for=sustained for an attack without end")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `NAME@ZONE,start=...` with the options `for`, `ramp` and `on=A+B`."""
+        head, *options = (part.strip() for part in text.split(","))
+        name, at, zone = head.rpartition("@")
+        if not at:
+            raise ConfigError(f"case {text!r}: no zone; write {CASE_NOTATION}")
+        fields: dict[str, str] = {}
+        for option in options:
+            key, equals, value = option.partition("=")
+            if not equals or key not in ("start", "for", "ramp", "on"):
+                raise ConfigError(f"case {text!r}: cannot read {option!r}; write {CASE_NOTATION}")
+            if key in fields:
+                raise ConfigError(f"case {text!r}: {key} is given twice")
+            fields[key] = value
+        if "start" not in fields:
+            raise ConfigError(f"case {text!r}: no start; write {CASE_NOTATION}")
+        return cls(
+            name=name,
+            zone=zone,
+            start=_parse_start(fields["start"], text),
+            duration=SUSTAINED if fields.get("for") == "sustained" else _parse_duration(fields.get("for"), text),
+            ramp=_parse_duration(fields.get("ramp"), text),
+            on=tuple(fields["on"].split("+")) if "on" in fields else (),
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}@{self.zone}", f"start={self.start.isoformat(timespec='minutes')}"]
+        if self.duration is not None:
+            parts.append(f"for={_format_duration(self.duration)}")
+        if self.ramp is not None:
+            parts.append(f"ramp={_format_duration(self.ramp)}")
+        if self.on:
+            parts.append(f"on={'+'.join(self.on)}")
+        return ",".join(parts)
+
+
+def _parse_start(value: str, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        raise ConfigError(f"case {text!r}: start {value!r} is not a time like 2018-07-02T09:00") from None
+
+
+def _parse_duration(value: str | None, text: str) -> timedelta | None:
+    if value is None:
+        return None
+    match = _DURATION.fullmatch(value)
+    if not value or match is None:
+        raise ConfigError(f"case {text!r}: {value!r} is not a duration like 30m, 6h, 1h30m or 2d")
+    try:
+        days, hours, minutes = (int(group or 0) for group in match.groups())
+        return timedelta(days=days, hours=hours, minutes=minutes)
+    except (OverflowError, ValueError):  # Python refuses to read very many digits
+        raise ConfigError(f"case {text!r}: {value[:40]!r} is longer than a century; use for=sustained") from None
+
+
+def _format_duration(value: timedelta) -> str:
+    if value == SUSTAINED:
+        return "sustained"
+    minutes = value // _MINUTE
+    parts = ((minutes // 1440, "d"), (minutes % 1440 // 60, "h"), (minutes % 60, "m"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0m"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
     """What an operator should hear about a node: its name in words, what its readings look like, what to do.
@@ -61,12 +167,12 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scene:
-    """A showcase: a building, a day, and the attacks of that day (case specifications)."""
+    """A showcase: a building, a day, and the attacks of that day."""
 
     zones: int
     day: datetime
     begin_min: int  # minute of the day at which watching begins
-    cases: tuple[str, ...]
+    cases: tuple[CaseSpec, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.plants.base import CaseSpec
+
 NO_EVENT = -1
 
 
@@ -24,10 +26,17 @@ class LabelledDay:
 
 
 class Testbed(Protocol):
-    """A plant that can be attacked in simulation. Cases are in the notation of the command line."""
+    """A plant that can be attacked in simulation."""
 
     def run(
-        self, *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = (), nominal: bool = False
+        self,
+        *,
+        zones: int,
+        days: int,
+        start: datetime,
+        seed: int,
+        cases: Sequence[CaseSpec] = (),
+        nominal: bool = False,
     ) -> Iterator[LabelledDay]:
         """Simulate a building day by day; the same arguments give the same bytes.
 

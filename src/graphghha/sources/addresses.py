@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from graphghha.errors import ConfigError
-from graphghha.plants import Plant, load_plant
+from graphghha.plants import CaseSpec, Plant, load_plant
 from graphghha.plants.points import Points, nearest
 from graphghha.sources.base import Source
 from graphghha.sources.batch_builder import MAX_AHEAD_MS, Intake
@@ -123,7 +123,7 @@ def _open_simulation(uri: str, plant: str, options: dict[str, list[str]], site: 
         seed=int(_number(options, "seed", default.seed, uri)),
         days=int(_number(options, "days", default.days, uri)),
         start=_time(options, default.start, uri),
-        cases=tuple(options.get("case", ())),
+        cases=tuple(CaseSpec.parse(text) for text in options.get("case", ())),
         speed=_number(options, "speed", None, uri),
     )
     _refuse_others(options, ("zones", "seed", "days", "start", "case", "speed", "mapping"), uri)

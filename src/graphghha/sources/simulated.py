@@ -6,7 +6,7 @@ from datetime import datetime, time
 
 import numpy as np
 
-from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
 from graphghha.plants.points import points_of
 from graphghha.sources.base import Batch
 from graphghha.sources.mapping import Mapper
@@ -20,7 +20,7 @@ class SimulationConfig:
     seed: int = 0
     start: datetime = datetime(2018, 7, 2)  # readings before are simulated and left out
     days: int = 365
-    cases: tuple[str, ...] = ()
+    cases: tuple[CaseSpec, ...] = ()
     speed: float | None = None  # None: as fast as it is taken
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics.metrics import Scores, balanced_scores, macro_over_cases
 from graphghha.lab.runs.run import Run
-from graphghha.plants import Plant
+from graphghha.plants import CaseSpec, Plant
 from graphghha.windows.expectation import Expectation
 from graphghha.windows.features import HISTORY_ROWS, FeatureNorm, Featurizer
 from graphghha.windows.scale import Scaler
@@ -34,7 +34,7 @@ LEAST = 1e-7
 
 def year_of(cases: Sequence[str], seed: int, days: int = YEAR_DAYS) -> Run:
     """The same unit once per case, each attacked from first to last day; fewer days make a year for a quick look."""
-    attacked = [f"{case}@{zone + 1},start={FIRST_DAY:%Y-%m-%dT%H:%M}" for zone, case in enumerate(cases) if case]
+    attacked = [CaseSpec(name=case, zone=str(zone), start=FIRST_DAY) for zone, case in enumerate(cases, 1) if case]
     return Run(
         seed=seed,
         start=FIRST_DAY,

@@ -33,8 +33,7 @@ class Teacher:
         lessons = taught_as(plant)
         self._moves: dict[int, tuple[list[int], int]] = {}
         for number, spec in enumerate(run.cases):
-            name = spec.split(",")[0].rpartition("@")[0]
-            case, lesson = plant.cases.get(name), lessons.get(name)
+            case, lesson = plant.cases.get(spec.name), lessons.get(spec.name)
             if case is not None and lesson is not None and lesson is not case:
                 nodes = [plant.template.index(node) for node in lesson.targets]
                 self._moves[number] = nodes, CLASSES.index(lesson.attack_class)

@@ -6,7 +6,7 @@ m minutes, Z zones, n nodes of the template.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from graphghha.classes import CLASSES
 from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.lab.runs.recording import STEP_S, Footage
 from graphghha.lab.runs.run import Run
-from graphghha.plants import LabelledDay, Plant
+from graphghha.plants import CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
 from graphghha.plants.testbed import NO_EVENT
 from graphghha.windows.file_rows import FileRows
@@ -26,7 +26,7 @@ from graphghha.windows.grid import Rows
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """Label rows by column, sorted by time, and the attacks they belong to in the notation of the command line."""
+    """Label rows by column, sorted by time, and the attacks they belong to."""
 
     times_ms: NDArray[np.int64]
     zone: NDArray[np.int64]
@@ -36,7 +36,7 @@ class _Labels:
     observable: NDArray[np.bool_]
     recovering: NDArray[np.bool_]
     event: NDArray[np.int64]
-    cases: tuple[str, ...]
+    cases: tuple[CaseSpec, ...]
 
 
 def telemetry_files(path: Path) -> list[Path]:
@@ -143,18 +143,19 @@ def _attacks(
     case: NDArray[np.int64],
     active: NDArray[np.bool_],
     names: list[str],
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+) -> tuple[NDArray[np.int64], tuple[CaseSpec, ...]]:
     """Minutes without a break of one case in one zone are one attack."""
     event = np.full(len(times_ms), NO_EVENT, np.int64)
-    specs: list[str] = []
+    specs: list[CaseSpec] = []
     for place, kind in sorted({(int(z), int(c)) for z, c in zip(zone[active], case[active], strict=True)}):
         mine = np.flatnonzero(active & (zone == place) & (case == kind))
         breaks = np.flatnonzero(np.diff(times_ms[mine]) > STEP_S * 1000) + 1
         for rows in np.split(mine, breaks):
             event[rows] = len(specs)
-            minutes = (times_ms[rows[-1]] - times_ms[rows[0]]) // int(STEP_S * 1000) + 1
-            start = np.datetime64(int(times_ms[rows[0]]), "ms").astype("datetime64[m]")
-            specs.append(f"{names[kind]}@{place + 1},start={start},for={minutes}m")
+            minutes = int(times_ms[rows[-1]] - times_ms[rows[0]]) // int(STEP_S * 1000) + 1
+            start = times_ms[rows[0]].astype("datetime64[ms]").astype("datetime64[m]").item()
+            duration = timedelta(minutes=minutes)
+            specs.append(CaseSpec(name=names[kind], zone=str(place + 1), start=start, duration=duration))
     return event, tuple(specs)
 
 

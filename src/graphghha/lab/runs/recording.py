@@ -175,19 +175,18 @@ def attacks_in(
     """
     found = []
     for number, spec in enumerate(run.cases):
-        name = spec.split(",")[0].rpartition("@")[0]
         visible = ((events == number) & observable).any(axis=1)
         cells = events[first:] == number
         steps, shows = np.flatnonzero(cells.any(axis=1)), np.flatnonzero(visible[first:])
         if not len(steps):
             continue
         targets = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
-        case = plant.cases.get(name)
+        case = plant.cases.get(spec.name)
         zone, alike = graph.zones[targets[0]], case.equivalent if case else ()
         found.append(
             AttackEvent(
-                case=name,
-                family=case.family if case else name.lower(),
+                case=spec.name,
+                family=case.family if case else spec.name.lower(),
                 targets=targets,
                 equivalent=tuple(graph.index(f"{zone}/{node}" if zone else node) for node in alike),
                 start=int(steps[0]),

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from graphghha.plants import LabelledDay, Plant, load_testbed
+from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
 from graphghha.windows.features import HISTORY_ROWS
 
 
@@ -18,7 +18,7 @@ class Run:
     start: datetime
     days: int
     zones: int
-    cases: tuple[str, ...] = ()
+    cases: tuple[CaseSpec, ...] = ()
     nominal: bool = False  # all zones the reference unit
 
     @property
@@ -74,9 +74,11 @@ def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
             if at + timedelta(minutes=minutes) > end:
                 break
             case = cases[int(rng.integers(len(cases)))]
-            spec = f"{case}@{zone + 1},start={at:%Y-%m-%dT%H:%M},for={minutes}m"
+            duration = timedelta(minutes=minutes)
+            spec = CaseSpec(name=case, zone=str(zone + 1), start=at, duration=duration)
             if schedule.ramp_share and rng.random() < schedule.ramp_share:
-                spec += f",ramp={int(minutes * rng.uniform(*RAMP_OF_DURATION))}m"
+                ramp_min = int(minutes * rng.uniform(*RAMP_OF_DURATION))
+                spec = replace(spec, ramp=timedelta(minutes=ramp_min))
             specs.append(spec)
-            at += timedelta(minutes=minutes)
+            at += duration
     return replace(run, cases=tuple(specs))

@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from graphghha.errors import ConfigError
+from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days
 from graphghha.plants.fcu.attacks.labels_file import LabelsWriter
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, parse_event
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, check_free, note_simulated
 from graphghha.plants.fcu.physics.building import MAX_ZONES, Building, DayChunk
@@ -68,11 +69,11 @@ def zone_names(zones: int) -> tuple[str, ...]:
 
 
 def simulate(
-    *, cases: Sequence[str], zones: int, on_day: Callable[[], None] = lambda: None, **settings: Any
+    *, cases: Sequence[CaseSpec], zones: int, on_day: Callable[[], None] = lambda: None, **settings: Any
 ) -> dict[str, Any]:
-    """As `write_run`, with cases in the notation of the command line; other settings are fields of RunConfig."""
+    """Simulate a building into files, as `write_run` does; further settings are fields of RunConfig."""
     names = zone_names(zones)
-    events = tuple(parse_event(text, names) for text in cases)
+    events = tuple(Event.from_spec(case, names) for case in cases)
     return write_run(RunConfig(zones=zones, events=events, **settings), on_day)
 
 

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from graphghha.classes import CLASSES
+from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import class_of
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, parse_event
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.simulate import zone_names
@@ -20,12 +21,12 @@ _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not 
 
 
 def run(
-    *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[str] = (), nominal: bool = False
+    *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[CaseSpec] = (), nominal: bool = False
 ) -> Iterator[LabelledDay]:
     """Simulate a building day by day; the same arguments give the same bytes. Wrong ones fail before the first day."""
     check_run(start, days, seed)
     names = zone_names(zones)
-    events = tuple(parse_event(case, names) for case in cases)
+    events = tuple(Event.from_spec(case, names) for case in cases)
     check_events(events, start, start + timedelta(days=days), zones)
     return _days(zones, days, start, seed, events, nominal)
 

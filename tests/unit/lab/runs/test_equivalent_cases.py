@@ -11,7 +11,7 @@ from graphghha.lab.runs.run import Run
 from graphghha.lab.training.windows import CLEAR, VOID, LabelledWindows, _some_zones, labelled_windows
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.plants import LabelledDay, load_plant
+from graphghha.plants import CaseSpec, LabelledDay, load_plant
 
 PLANT = load_plant("fcu")
 RUN = Run(
@@ -19,7 +19,10 @@ RUN = Run(
     start=datetime(2018, 1, 1),
     days=1,
     zones=2,
-    cases=("FCU_Control_CoolingReverse@1,start=2018-01-01T00:00", "FCU_OADMPRStuck_0@2,start=2018-01-01T00:00"),
+    cases=(
+        CaseSpec.parse("FCU_Control_CoolingReverse@1,start=2018-01-01T00:00"),
+        CaseSpec.parse("FCU_OADMPRStuck_0@2,start=2018-01-01T00:00"),
+    ),
 )
 
 
@@ -75,7 +78,7 @@ def test_attacked_zones_go_first_for_half_of_the_places():
 @pytest.mark.parametrize(("as_taught", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
 def test_windows_name_the_lesson_or_the_node_that_is_really_held(as_taught, node):
     model = load_model(shipped_model("fcu"))
-    case = "FCU_Control_CoolingReverse@1,start=2018-07-04T00:00"
+    case = CaseSpec.parse("FCU_Control_CoolingReverse@1,start=2018-07-04T00:00")
     run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
     front = (model.scaler, model.expectation, model.norm)
     found = labelled_windows(PLANT, run, *front, stride_min=240, as_taught=as_taught)

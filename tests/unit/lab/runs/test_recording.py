@@ -10,14 +10,14 @@ from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.lab.runs.labelled_files import footage, telemetry_files
 from graphghha.lab.runs.recording import attacks_in, record_panel, simulated
 from graphghha.lab.runs.run import Run
-from graphghha.plants import load_plant, load_simulator
+from graphghha.plants import CaseSpec, load_plant, load_simulator
 from graphghha.plants.telemetry import labels_path
 
 PLANT = load_plant("fcu")
 CASES = (
-    "FCU_VLVStuck_Heating_100@2,start=2018-07-05T09:00,for=3h",
-    "Replay@zone-01,start=2018-07-05T09:00,for=5h,on=RM_TEMP+FCU_RAT",
-    "FCU_VLVStuck_Heating_100@2,start=2018-07-05T15:00,for=1h",
+    CaseSpec.parse("FCU_VLVStuck_Heating_100@2,start=2018-07-05T09:00,for=3h"),
+    CaseSpec.parse("Replay@zone-01,start=2018-07-05T09:00,for=5h,on=RM_TEMP+FCU_RAT"),
+    CaseSpec.parse("FCU_VLVStuck_Heating_100@2,start=2018-07-05T15:00,for=1h"),
 )
 RUN = Run(seed=5, start=datetime(2018, 7, 2), days=4, zones=2, cases=CASES)
 
@@ -61,7 +61,7 @@ def test_an_attack_that_showed_before_the_recording_is_marked(shows_from, expect
     events = np.full((12, 32), -1, np.int16)
     events[1:10, 4] = 0
     observable = (events == 0) & (np.arange(12)[:, None] >= shows_from)
-    run = replace(RUN, zones=1, cases=("FCU_VLVStuck_Heating_100@1",))
+    run = replace(RUN, zones=1, cases=CASES[:1])
     (attack,) = attacks_in(PLANT, PLANT.template.replicate(1), run, events, observable, first=5)
     assert (attack.start, attack.stop, attack.targets) == (0, 5, (4,))
     assert (attack.observable_from, attack.has_shown) == expected

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import ROWS
 from graphghha.plants.fcu.attacks.effects import (
     Bias,
@@ -20,12 +21,16 @@ from graphghha.plants.fcu.attacks.effects import (
     Together,
 )
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, ZoneHooks
-from graphghha.plants.fcu.attacks.schedule import Event, Imposed, check_events, parse_event, plan
+from graphghha.plants.fcu.attacks.schedule import Event, Imposed, check_events, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
 
 MONDAY = datetime(2018, 7, 2)
 ZONES = ("zone-01", "zone-02", "zone-03")
+
+
+def read_event(text):
+    return Event.from_spec(CaseSpec.parse(text), ZONES)
 
 
 def span(begin=0, end=MINUTES, strength=1.0):
@@ -196,11 +201,11 @@ def test_an_event_cut_into_days_is_whole(ramp, start, length):
     ],
 )
 def test_the_notation_of_an_event_reads_back(text):
-    assert str(parse_event(text, ZONES)) == text
+    assert str(read_event(text)) == text
 
 
 def test_zones_go_by_number_or_name_and_a_case_brings_its_own_duration():
-    event = parse_event("Temporary_OADMPRStuck_80@zone-02,start=2018-07-02 09:00", ZONES)
+    event = read_event("Temporary_OADMPRStuck_80@zone-02,start=2018-07-02 09:00")
     assert event.zone == 1
     assert event.duration == ROWS[event.case].duration == timedelta(hours=2)
     assert event.end == datetime(2018, 7, 2, 11)
@@ -226,7 +231,7 @@ def test_zones_go_by_number_or_name_and_a_case_brings_its_own_duration():
 )
 def test_a_wrong_event_is_refused_with_a_way_out(text, error, message):
     with pytest.raises(error, match=message):
-        parse_event(text, ZONES)
+        read_event(text)
 
 
 def test_events_outside_the_run_and_replays_without_a_clean_day_are_refused():

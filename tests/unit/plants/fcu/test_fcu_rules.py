@@ -5,7 +5,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from graphghha.plants import load_plant, load_rules, load_testbed
+from graphghha.plants import CaseSpec, load_plant, load_rules, load_testbed
 from graphghha.plants.rules import HISTORY_MIN, highest, lowest, mean, travel
 
 SIGNALS = [signal for signal in load_plant("fcu").template.signals if signal is not None]
@@ -14,7 +14,7 @@ SIGNALS = [signal for signal in load_plant("fcu").template.signals if signal is 
 def worst(case=None, month=7):
     """Rule name -> its largest ratio in the afternoon of a day, attacked from nine."""
     start = datetime(2018, month, 2)
-    cases = [f"{case}@1,start={start:%Y-%m-%d}T09:00,for=9h"] if case else []
+    cases = [CaseSpec.parse(f"{case}@1,start={start:%Y-%m-%d}T09:00,for=9h")] if case else []
     (day,) = load_testbed("fcu").run(zones=3, days=1, start=start, seed=11, cases=cases)
     readings = {name: day.values[10 * 60 : 18 * 60, :, number] for number, name in enumerate(SIGNALS)}
     return {rule.name: (rule.node, np.nanmax(rule.ratio(readings)[:, 0])) for rule in load_rules("fcu")}

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
+from graphghha.plants import CaseSpec
 from graphghha.plants.fcu import testbed
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
 from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
@@ -103,7 +104,7 @@ def test_a_zone_of_the_testbed_never_recovers_while_it_is_attacked():
         "FCU_SensorBias_RMTemp_+4C@1,start=2018-07-02T09:00,for=1h",
         "FCU_OABlockage@1,start=2018-07-02T11:00,for=3h",
     ]
-    (day,) = testbed.run(zones=2, days=1, start=MONDAY, seed=1, cases=cases)
+    (day,) = testbed.run(zones=2, days=1, start=MONDAY, seed=1, cases=[CaseSpec.parse(text) for text in cases])
     attacked = (day.event != NO_EVENT).any(axis=2)
     assert attacked[8 * 60 : 14 * 60, 0].all()
     assert attacked.sum() == 6 * 60

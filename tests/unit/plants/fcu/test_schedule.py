@@ -5,14 +5,19 @@ import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, class_of
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, parse_event, plan
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX
 
 MONDAY = datetime(2018, 7, 2)
 WEEK = MONDAY + timedelta(days=7)
 ZONES = ("zone-01", "zone-02")
+
+
+def read_event(text):
+    return Event.from_spec(CaseSpec.parse(text), ZONES)
 
 
 def on_day(day, case, *, zone=0, hours=6, **more):
@@ -79,7 +84,7 @@ def test_two_attacks_that_hold_one_thing_alike_compose():
 
 def test_a_replay_takes_chosen_sensors_and_only_those_are_played_back():
     text = "Replay@2,start=2018-07-03T08:00,for=2h,on=FCU_RAT+FCU_OA_CFM"
-    event = parse_event(text, ZONES)
+    event = read_event(text)
     assert str(event) == text
     assert event.row.info.targets == ("FCU_RAT", "FCU_OA_CFM")
     building = Building(zones=2, seed=3, start=MONDAY, attacks=impose([event]))
@@ -112,7 +117,7 @@ def test_every_sensor_and_nothing_else_can_be_replayed():
 )
 def test_a_wish_nobody_can_fulfil_is_refused_with_our_error(text, error, message):
     with pytest.raises(error, match=message):
-        parse_event(text, ZONES)
+        read_event(text)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """When and where a case happens, its notation on the command line, and the imposer that makes it happen."""
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError, NotFoundError
+from graphghha.plants.base import SUSTAINED, CaseSpec
 from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, Row, chosen_replay
 from graphghha.plants.fcu.attacks.effects import Attack, Span, holds_in, replays_in
 from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
 
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
-NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"
 ONE_DAY = timedelta(days=1)
-LONGEST = timedelta(days=36525)
 # far enough from the ends of the calendar for spin-up days before and an event's end after
 FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)
 
@@ -37,16 +34,14 @@ class Event:
     def __post_init__(self) -> None:
         if self.on and self.case != REPLAY:
             raise ConfigError(f"case {self.case}: on= chooses the sensors of a {REPLAY} only; this case has its own")
-        _ = self.row
-        if self.start.tzinfo is not None:
-            raise ConfigError(f"case {self.case}: start {self.start.isoformat()} must not name a time zone")
-        for name, value in (("for", self.duration), ("ramp", self.ramp)):
-            if value is not None and value < timedelta(0):
-                raise ConfigError(f"case {self.case}: {name} = {value} is negative")
-            if value is not None and value > LONGEST:
-                raise ConfigError(f"case {self.case}: {name} = {value} is longer than a century; use sustained")
-        if self.duration == timedelta(0):
-            raise ConfigError(f"case {self.case}: for = 0m lasts no time; leave it out for a sustained attack")
+        _ = self.row, self.spec  # they refuse unknown names and impossible times
+
+    @classmethod
+    def from_spec(cls, spec: CaseSpec, zones: Sequence[str]) -> "Event":
+        """Plan what a specification asks for in a building with these zone names."""
+        return plan(
+            spec.name, _zone_number(spec, zones), spec.start, duration=spec.duration, ramp=spec.ramp, on=spec.on
+        )
 
     @property
     def row(self) -> Row:
@@ -71,15 +66,21 @@ class Event:
         """Whether this event acts at some time in [begin, end)."""
         return (self.end is None or self.end > begin) and (end is None or self.start < end)
 
+    @property
+    def spec(self) -> CaseSpec:
+        """This event as a person would write it: without what the case brings along itself."""
+        duration = SUSTAINED if self.duration is None else self.duration
+        return CaseSpec(
+            name=self.case,
+            zone=str(self.zone + 1),
+            start=self.start,
+            duration=None if self.duration == self.row.duration else duration,
+            ramp=None if self.ramp == self.row.ramp else self.ramp,
+            on=self.on,
+        )
+
     def __str__(self) -> str:
-        parts = [f"{self.case}@{self.zone + 1}", f"start={self.start:%Y-%m-%dT%H:%M}"]
-        if self.duration != self.row.duration:
-            parts.append(f"for={_brief(self.duration) if self.duration else 'sustained'}")
-        if self.ramp != self.row.ramp:
-            parts.append(f"ramp={_brief(self.ramp)}")
-        if self.on:
-            parts.append(f"on={'+'.join(self.on)}")
-        return ",".join(parts)
+        return str(self.spec)
 
 
 class Imposed:
@@ -139,40 +140,8 @@ def plan(
 ) -> Event:
     """An event with the case's own duration and ramp where none is given; zones count from 0."""
     event = Event(case=case, zone=zone, start=start, on=on)
-    return replace(
-        event,
-        duration=event.row.duration if duration is None else duration,
-        ramp=event.row.ramp if ramp is None else ramp,
-    )
-
-
-def parse_event(text: str, zones: Sequence[str]) -> Event:
-    """An event from its notation; `zones` are the zone names of the building, and 1, 2, .. count them."""
-    head, *options = (part.strip() for part in text.split(","))
-    name, at, zone = head.rpartition("@")
-    if not at:
-        raise ConfigError(f"case {text!r}: no zone; write {NOTATION}")
-    if name != REPLAY:
-        case_row(name)
-    fields: dict[str, str] = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals or key not in ("start", "for", "ramp", "on"):
-            raise ConfigError(f"case {text!r}: cannot read {option!r}; write {NOTATION}")
-        if key in fields:
-            raise ConfigError(f"case {text!r}: {key} is given twice")
-        fields[key] = value
-    if "start" not in fields:
-        raise ConfigError(f"case {text!r}: no start; write {NOTATION}")
-    event = plan(
-        name,
-        _zone(zone, zones, text),
-        _start(fields["start"], text),
-        duration=None if fields.get("for", "sustained") == "sustained" else _duration(fields["for"], text),
-        ramp=_duration(fields["ramp"], text) if "ramp" in fields else None,
-        on=tuple(fields["on"].split("+")) if "on" in fields else (),
-    )
-    return replace(event, duration=None) if fields.get("for") == "sustained" else event
+    lasts = event.row.duration if duration is None else duration
+    return replace(event, duration=None if lasts == SUSTAINED else lasts, ramp=event.row.ramp if ramp is None else ramp)
 
 
 def check_run(start: datetime, days: int, seed: int) -> None:
@@ -218,36 +187,10 @@ def _check_holds(events: Sequence[Event]) -> None:
             )
 
 
-def _start(value: str, text: str) -> datetime:
-    try:
-        start = datetime.fromisoformat(value)
-    except ValueError:
-        raise ConfigError(f"case {text!r}: start {value!r} is not a time like 2018-07-02T09:00") from None
-    if start.second or start.microsecond:
-        raise ConfigError(f"case {text!r}: start {value!r} must be a whole minute, the plant's step")
-    return start
-
-
-def _duration(value: str, text: str) -> timedelta:
-    found = _DURATION.fullmatch(value)
-    if not value or found is None:
-        raise ConfigError(f"case {text!r}: {value!r} is not a duration like 30m, 6h, 1h30m or 2d")
-    try:
-        days, hours, minutes = (int(group or 0) for group in found.groups())
-        return timedelta(days=days, hours=hours, minutes=minutes)
-    except (OverflowError, ValueError):  # Python refuses to read very many digits
-        raise ConfigError(f"case {text!r}: {value[:40]!r} is longer than a century; use for=sustained") from None
-
-
-def _zone(value: str, zones: Sequence[str], text: str) -> int:
-    if value in zones:
-        return list(zones).index(value)
-    if value.isdecimal() and len(value) < 10 and 1 <= int(value) <= len(zones):
-        return int(value) - 1
-    raise NotFoundError(f"case {text!r}: no zone {value!r}; use {zones[0]} to {zones[-1]}, or 1 to {len(zones)}")
-
-
-def _brief(value: timedelta) -> str:
-    minutes = int(value.total_seconds() // 60)
-    parts = ((minutes // 1440, "d"), (minutes % 1440 // 60, "h"), (minutes % 60, "m"))
-    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0m"
+def _zone_number(spec: CaseSpec, zones: Sequence[str]) -> int:
+    """Return the position of a zone that is given by its name, or by its number counted from 1."""
+    if spec.zone in zones:
+        return list(zones).index(spec.zone)
+    if spec.zone.isdecimal() and len(spec.zone) < 10 and 1 <= int(spec.zone) <= len(zones):
+        return int(spec.zone) - 1
+    raise NotFoundError(f"case {spec}: no zone {spec.zone!r}; use {zones[0]} to {zones[-1]}, or 1 to {len(zones)}")

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError, DataError, NotFoundError
+from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows
 from graphghha.plants.fcu.attacks.labels_file import LabelsWriter
-from graphghha.plants.fcu.attacks.schedule import Event, parse_event
+from graphghha.plants.fcu.attacks.schedule import Event
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.files import MANIFEST, LbnlFile, open_lbnl
 from graphghha.plants.fcu.lbnl.rows import Repairs
@@ -102,7 +103,7 @@ def events_of(file: LbnlFile, first: datetime) -> list[Event]:
     if "cases" not in file.about:
         return [] if file.is_normal else [Event(case=file.case_name, zone=0, start=first)]
     try:
-        return [replace(parse_event(text, _ANY_ZONE), zone=0) for text in file.about["cases"]]
+        return [replace(Event.from_spec(CaseSpec.parse(text), _ANY_ZONE), zone=0) for text in file.about["cases"]]
     except (ConfigError, NotFoundError, TypeError, AttributeError) as exc:
         raise DataError(f"{file.where}: {MANIFEST} has cases that cannot be read: {exc}") from exc
 
