@@ -1,7 +1,7 @@
-from alarm_builders import building, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from alarm_builders import building, chain
 from graphghha.alarms import Proximity
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from alarm_builders import Feed, building, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from alarm_builders import Feed, building, chain
 from graphghha.alarms import AlarmRule, GroupRule, Proximity, replay
 from graphghha.errors import SchemaError
 

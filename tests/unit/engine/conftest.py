@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from engine_builders import model, plant
 
 from checks import unchecked_shapes
+from engine_builders import model, plant
 from graphghha.nn import save_adu
 from graphghha.nn.onnx import export_onnx
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from engine_builders import masks, model, plant, windows
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from engine_builders import masks, model, plant, windows
 from graphghha.engine import Engine
 from graphghha.engine.dynamic import DynamicEngine
 from graphghha.errors import CheckpointError, GraphError, NotFoundError

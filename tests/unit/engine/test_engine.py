@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_builders import difference, judge, masks, model, plant, windows
 
+from engine_builders import difference, judge, masks, model, plant, windows
 from graphghha.engine import Engine, FrozenModel
 from graphghha.errors import CheckpointError, ConfigError, DataError, EngineError, SchemaError
 from graphghha.nn import ADU

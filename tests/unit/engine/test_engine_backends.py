@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from engine_builders import difference, judge, masks, model, plant, windows
 
+from engine_builders import difference, judge, masks, model, plant, windows
 from graphghha.engine import Engine
 from graphghha.graph import PAPER_RULE, NeighborRule, neighborhood
 from graphghha.nn import ADU, reference_layer

@@ -5,8 +5,8 @@ import logging
 import shutil
 
 import pytest
-from engine_builders import difference, judge, masks, model, plant, windows
 
+from engine_builders import difference, judge, masks, model, plant, windows
 from graphghha.engine import Engine
 from graphghha.engine.machine import machine
 from graphghha.engine.native import build, plan

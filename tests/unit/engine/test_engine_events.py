@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from engine_builders import masks, model, plant, windows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_builders import masks, model, plant, windows
 from graphghha.engine import Engine
 from graphghha.engine.incremental import EventEngine
 from graphghha.errors import ConfigError, DataError, SchemaError

@@ -2,10 +2,10 @@ import json
 
 import numpy as np
 import pytest
-from evaluation_builders import DAY, STEP_S, building
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation_builders import DAY, STEP_S, building
 from graphghha.alarms import AlarmRule, GroupRule, Proximity
 from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.lab.metrics.budget import CANDIDATES, Threshold, count_incidents, rule_at, threshold_for_budget

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from evaluation_builders import DAY, building
 
+from evaluation_builders import DAY, building
 from graphghha.alarms import AlarmRule, GroupRule, Proximity
 from graphghha.lab.evaluation.report import at_equal_price, baseline_row, findings
 from graphghha.lab.metrics.breakdown import by_attack, minutes_to_detect, of_cases, off_by
