@@ -1,16 +1,12 @@
 """An untrained model of the small template: right in every shape, silly in every score."""
 
-from dataclasses import asdict
-
 import numpy as np
 import torch
 
 from builders import loop_template
-from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
-from graphghha.models import Model
-from graphghha.models.calibration import Calibration
+from graphghha.models import Calibration, Model, Thresholds
 from graphghha.nn import ADU
 from graphghha.plants.base import Signal
 from graphghha.windows.expectation import Expectation, noise_floor, reach, signal_nodes
@@ -46,8 +42,8 @@ def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
         scaler=scaler,
         expectation=Expectation(weights, noise_floor([0.1] * count, np.array(scaler.scale))),
         norm=FeatureNorm(np.zeros(norm_shape), np.ones(norm_shape)),
-        calibration=Calibration(1.0, (0.0,) * 4, Fingerprint((), "")).to_dict(),
-        thresholds={"rule": asdict(AlarmRule()), "group": asdict(GroupRule())},
+        calibration=Calibration(1.0, (0.0,) * 4, Fingerprint((), "")),
+        thresholds=Thresholds(),
         known_answer={"features": features, "probabilities": answer},
         provenance={"seed": seed},
     )

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
@@ -37,8 +36,8 @@ def open_detector(directory: Path, zones: int, **engine: Any) -> Detector:
         plant=plant,
         graph=graph,
         make_scorer=lambda: Scorer(model, graph, **engine),
-        rule=AlarmRule(**model.thresholds["rule"]),
-        group_rule=GroupRule(**model.thresholds["group"]),
+        rule=model.thresholds.rule,
+        group_rule=model.thresholds.group,
         witnesses=(SignalWitness(graph, plant, model.scaler, model.expectation),),
         history_rows=REBUILD_ROWS,
     )

@@ -50,7 +50,8 @@ def model(tmp_path_factory):
     """The shipped weights with a budget that one validation day can keep."""
     directory = tmp_path_factory.mktemp("model") / "fcu"
     shipped = load_model(shipped_model("fcu"))
-    save_model(replace(shipped, thresholds={**shipped.thresholds, "budget_per_day": 5.0}), directory)
+    search = replace(shipped.thresholds.search, budget_per_day=5.0)
+    save_model(replace(shipped, thresholds=replace(shipped.thresholds, search=search)), directory)
     return directory
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, DataError, DivergedError, LeakError
@@ -101,7 +100,7 @@ def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_
     (attack,) = recording.attacks
     assert plant.template.replicate(2).names[attack.targets[0]] == "zone-01/FCU_CVLV"
     assert attack.stop - attack.start == 120 and attack.observable_from >= attack.start
-    card = report_card([recording], AlarmRule(**model.thresholds["rule"]), GroupRule(**model.thresholds["group"]))
+    card = report_card([recording], model.thresholds.rule, model.thresholds.group)
     row = card.row()
     assert row["events"] == row["observable_events"] == 1 and 0 <= row["f1"] <= 1 and row["days"] == pytest.approx(1)
     assert card.confusion.sum() > 0

@@ -15,7 +15,6 @@ from graphghha.engine.per_zone import engine_for
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
-from graphghha.models.calibration import Calibration
 from graphghha.windows.features import Featurizer, Windows
 
 BATCH_WINDOWS = 64
@@ -45,7 +44,7 @@ class Scorer:
         check_known_answer(model, Engine(model, model.template, **engine))
         self.engine = engine_for(model, graph, **engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
-        self.calibration = Calibration.from_dict(model.calibration)
+        self.calibration = model.calibration
         self._gates = Gates(model, graph)
 
     @property

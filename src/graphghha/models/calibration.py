@@ -5,13 +5,14 @@ overconfidence, the biases cure a training mix in which attacks were more freque
 cannot learn a validation set by heart.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.fields import check_fields, number
 from graphghha.errors import DataError, SchemaError
 from graphghha.windows import Fingerprint, Span, fingerprint
 
@@ -48,6 +49,7 @@ class Calibration:
         return _softmax(self.inverse_temperature * logits.astype(np.float64) + np.array(self.bias))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what calibration.json holds."""
         return {
             "format": FORMAT,
             "inverse_temperature": self.inverse_temperature,
@@ -56,16 +58,19 @@ class Calibration:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise SchemaError(f"calibration: expected a JSON object with format {FORMAT!r}")
+    def from_dict(cls, data: Any) -> Self:
+        """Read what `to_dict` writes; SchemaError names the field that is missing, unknown or out of range."""
         try:
-            slope, bias = float(data["inverse_temperature"]), tuple(float(b) for b in data["bias"])
+            check_fields(data, ("format", "inverse_temperature", "bias", "seen"))
+            if data["format"] != FORMAT:
+                raise ValueError(f"format {data['format']!r}, this version reads {FORMAT!r}")
+            slope = number("inverse_temperature", data["inverse_temperature"])
+            bias = tuple(number("bias", each) for each in data["bias"])
             seen = Fingerprint.from_dict(data["seen"])
-        except (KeyError, TypeError, ValueError) as exc:
-            raise SchemaError(f"calibration: a field is missing or no number: {exc}") from exc
-        if not np.isfinite([slope, *bias]).all() or slope <= 0 or len(bias) < 2:
-            raise SchemaError("calibration: the temperature must be positive, two biases or more finite")
+        except (SchemaError, ValueError, TypeError) as exc:
+            raise SchemaError(f"calibration: {exc}") from exc
+        if slope <= 0 or len(bias) < 2:
+            raise SchemaError("calibration: inverse_temperature must be positive, and two classes or more need a bias")
         return cls(slope, bias, seen)
 
 

@@ -30,7 +30,9 @@ from safetensors.numpy import load_file, save
 
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.graph import CpsGraph, read_graph, write_graph
+from graphghha.models.calibration import Calibration
 from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
+from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
 from graphghha.windows.expectation import Expectation, signal_nodes
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
@@ -51,8 +53,8 @@ class Model:
     scaler: Scaler
     expectation: Expectation
     norm: FeatureNorm
-    calibration: Mapping[str, Any]
-    thresholds: Mapping[str, Any]
+    calibration: Calibration
+    thresholds: Thresholds
     known_answer: Arrays  # features [s f], probabilities [s c]
     provenance: Mapping[str, Any]
     card: str = ""
@@ -79,8 +81,6 @@ class Model:
                 raise CheckpointError(f"weights {name!r} are not finite")
         if not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
             raise CheckpointError("feature norm: centers must be finite, scales finite and above 0")
-        if missing := [name for name in ("rule", "group") if not isinstance(self.thresholds.get(name), Mapping)]:
-            raise CheckpointError(f"thresholds: no {missing[0]!r} in them; train or finish the model anew")
 
     @property
     def fingerprint(self) -> str:
@@ -89,8 +89,8 @@ class Model:
         for arrays in (self.weights, self.expectation.weights):
             for name in sorted(arrays):
                 digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
-        said = (self.scaler.to_dict(), self.norm.to_dict(), dict(self.calibration), dict(self.thresholds))
-        digest.update(json.dumps(said, sort_keys=True).encode())
+        values = [each.to_dict() for each in (self.scaler, self.norm, self.calibration, self.thresholds)]
+        digest.update(json.dumps(values, sort_keys=True).encode())
         return digest.hexdigest()
 
 
@@ -142,8 +142,8 @@ def _write(model: Model, fresh: Path) -> None:
         ("config", config),
         ("scaler", model.scaler.to_dict()),
         ("features", model.norm.to_dict()),
-        ("calibration", dict(model.calibration)),
-        ("thresholds", dict(model.thresholds)),
+        ("calibration", model.calibration.to_dict()),
+        ("thresholds", model.thresholds.to_dict()),
     ):
         (fresh / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant}\n", encoding="utf-8")
@@ -174,8 +174,8 @@ def load_model(directory: Path) -> Model:
             scaler=Scaler.from_dict(scaler),
             expectation=Expectation(expectation, floor),
             norm=FeatureNorm.from_dict(features),
-            calibration=calibration,
-            thresholds=thresholds,
+            calibration=Calibration.from_dict(calibration),
+            thresholds=Thresholds.from_dict(thresholds),
             known_answer=load_file(directory / "known_answer.safetensors"),
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),

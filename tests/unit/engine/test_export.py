@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from checks import unchecked_shapes
+from graphghha.alarms import AlarmRule
 from graphghha.engine import Engine
 from graphghha.engine.onnx import export
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, EngineError
 from graphghha.graph import NeighborRule
 from graphghha.graph.io import from_dict
-from graphghha.models import load_model, save_model
+from graphghha.models import Calibration, Thresholds, load_model, save_model
 from graphghha.windows.features import FeatureNorm
 from graphghha.windows.scale import Scaler
 from model_builders import small_model
@@ -28,12 +29,12 @@ def model():
     """No stage is the identity: one that was forgotten would show."""
     plain, rng = small_model(), np.random.default_rng(5)
     norm = FeatureNorm(rng.normal(0, 0.5, plain.norm.center.shape), rng.uniform(0.3, 3, plain.norm.scale.shape))
-    calibration = {**plain.calibration, "inverse_temperature": 1.7, "bias": [0.0, -0.3, 0.2, -0.1]}
+    calibration = replace(plain.calibration, inverse_temperature=1.7, bias=(0.0, -0.3, 0.2, -0.1))
     attack = (
         1 - Scorer(plain, plain.template).push(np.full((1, 7), 20.0), np.ones((1, 7), bool), np.ones(1, bool)).probs
     )
-    rule = {**plain.thresholds["rule"], "raise_at": float(np.median(attack[..., 0]))}
-    thresholds = {**plain.thresholds, "rule": rule}
+    raise_at = float(np.median(attack[..., 0]))
+    thresholds = Thresholds(rule=AlarmRule(raise_at=raise_at, clear_at=raise_at / 2))
     return replace(plain, norm=norm, calibration=calibration, thresholds=thresholds)
 
 
@@ -117,19 +118,19 @@ def test_the_file_says_how_it_is_fed_and_read(model, session):
     assert from_dict(about(session, "template")) == model.template
     assert about(session, "nodes") == list(model.template.names) and "pump" not in about(session, "signals")
     assert about(session, "classes") == ["normal", "actuator", "sensor", "controller"]
-    assert about(session, "calibration") == model.calibration
+    assert Calibration.from_dict(about(session, "calibration")) == model.calibration
+    assert Thresholds.from_dict(about(session, "thresholds")) == model.thresholds
     assert [given.name for given in session.get_inputs()] == ["readings", "fresh", "values", "residuals", "known"]
 
 
 def test_a_file_that_is_not_this_model_is_refused(model, exported):
     path, few = Path(exported.path), [(2, 5)]
     assert export.check_gateway(model, path, few) < 1e-5
-    bias = [value + 0.01 * number for number, value in enumerate(model.calibration["bias"])]
+    bias = tuple(value + 0.01 * number for number, value in enumerate(model.calibration.bias))
     with pytest.raises(EngineError, match="probabilities differ from the model's"):
-        export.check_gateway(replace(model, calibration={**model.calibration, "bias": bias}), path, few)
+        export.check_gateway(replace(model, calibration=replace(model.calibration, bias=bias)), path, few)
     with pytest.raises(EngineError, match="alarm flags"):
-        rule = {**model.thresholds["rule"], "raise_at": 1.0}
-        export.check_gateway(replace(model, thresholds={**model.thresholds, "rule": rule}), path, few)
+        export.check_gateway(replace(model, thresholds=Thresholds(rule=AlarmRule(raise_at=1.0))), path, few)
 
 
 def test_a_cap_that_follows_the_graph_cannot_be_exported(model, tmp_path):

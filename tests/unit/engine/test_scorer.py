@@ -76,7 +76,7 @@ def test_a_rival_refuses_the_windows_of_another_building():
 
 
 def test_calibration_is_applied(model):
-    bias = {**model.calibration, "bias": [0.0, 5.0, 0.0, 0.0]}
+    bias = replace(model.calibration, bias=(0.0, 5.0, 0.0, 0.0))
     values, fresh = readings(5, 7)
     plain, pushed = (
         Scorer(m, model.template).push(values, fresh, np.ones(5, bool)).probs

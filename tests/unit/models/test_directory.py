@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from graphghha.alarms import GroupRule
 from graphghha.errors import CheckpointError, NotFoundError
-from graphghha.models import load_model, save_model
+from graphghha.models import Thresholds, load_model, save_model
 from graphghha.models.shipped import shipped_model
 from graphghha.nn import LAYERS
 from model_builders import small_model
@@ -148,7 +149,11 @@ def test_weights_that_are_not_finite_are_refused(model, tmp_path):
     ("name", "change", "reason"),
     [
         ("features.json", lambda d: {**d, "scale": np.zeros_like(d["scale"]).tolist()}, "scales finite and above 0"),
-        ("thresholds.json", lambda d: {k: v for k, v in d.items() if k != "rule"}, "thresholds: no 'rule'"),
+        (
+            "thresholds.json",
+            lambda d: {k: v for k, v in d.items() if k != "rule"},
+            "thresholds: the field 'rule' is missing",
+        ),
     ],
 )
 def test_settings_that_could_not_score_are_refused_at_once(directory, name, change, reason):
@@ -192,7 +197,7 @@ def test_a_model_is_written_where_its_link_points_and_may_be_read_by_others(mode
 
 def test_a_fingerprint_is_of_what_decides_alarms(model):
     assert replace(model, card="# other words").fingerprint == model.fingerprint
-    assert replace(model, thresholds={**model.thresholds, "more": 1}).fingerprint != model.fingerprint
+    assert replace(model, thresholds=Thresholds(group=GroupRule(linger=99))).fingerprint != model.fingerprint
 
 
 def test_an_unknown_plant_has_no_shipped_model():

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule, neighborhood
 from graphghha.models import Model
-from graphghha.models.calibration import Calibration
 from graphghha.nn import ADU, AduConfig
 from graphghha.nn.graph_tensors import GraphTensors
 from graphghha.nn.padded_neighbors import Neighbors
@@ -70,9 +69,8 @@ class Gateway(nn.Module):
         self.adu = ADU.from_config(template, config).eval()
         self.adu.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
         self.clip = model.scaler.clip
-        self.raise_at = float(model.thresholds["rule"]["raise_at"])
-        calibration = Calibration.from_dict(model.calibration)
-        self.slope = calibration.inverse_temperature
+        self.raise_at = model.thresholds.rule.raise_at
+        self.slope = model.calibration.inverse_temperature
         nodes = expectation.signal_nodes(template)
         scale = model.scaler.columns([template.signals[node] for node in nodes])
         source = np.full(template.num_nodes, len(nodes))
@@ -84,7 +82,7 @@ class Gateway(nn.Module):
             "floor": model.expectation.floor,
             "norm_center": model.norm.center,
             "norm_scale": model.norm.scale,
-            "bias": np.array(calibration.bias),
+            "bias": np.array(model.calibration.bias),
             "source": source,
             # an unmeasured node is as fresh as its neighbours, a measured one as itself
             "witness": np.where(

@@ -138,8 +138,8 @@ def _about(model: Model) -> dict[str, Any]:
         "scaler": model.scaler.to_dict(),
         "features": list(FEATURE_NAMES),
         "feature_norm": model.norm.to_dict(),
-        "calibration": dict(model.calibration),
-        "thresholds": dict(model.thresholds),
+        "calibration": model.calibration.to_dict(),
+        "thresholds": model.thresholds.to_dict(),
         "provenance": dict(model.provenance),
     }
 
@@ -190,7 +190,7 @@ def _readings(model: Model, zones: int, rows: int) -> tuple[NDArray[np.float64],
 
 def _check_alarms(alarm: NDArray[np.int8], probs: NDArray[np.float32], model: Model) -> None:
     attack = 1.0 - probs[:, 0].astype(np.float64)
-    expected = np.where(np.isnan(attack), -1, attack >= model.thresholds["rule"]["raise_at"])
+    expected = np.where(np.isnan(attack), -1, attack >= model.thresholds.rule.raise_at)
     if (alarm != expected).any():
         raise EngineError("export: alarm flags do not follow from the probabilities; the file is not kept")
 

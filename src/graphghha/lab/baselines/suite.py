@@ -33,7 +33,7 @@ from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import Featurizer
 from graphghha.windows.leaks import check_parts
-from graphghha.windows.provenance import Fingerprint, Span
+from graphghha.windows.provenance import Span
 
 READINGS_EVERY_MIN = 61  # coprime to the hour: no minute of it is favoured
 
@@ -62,7 +62,7 @@ class Rivals:
         on_day: Callable[[], None] = lambda: None,
     ) -> None:
         self.model, self.plant, self._say, self._on_day = model, load_plant(model.plant), say, on_day
-        self.budget_per_day = float(model.thresholds["budget_per_day"])
+        self.budget_per_day = model.thresholds.budget_per_day
         self.config = replace(config, validation=config.validation.enough_for(self.budget_per_day))
         self.recipe = config.recipe or Recipe.of(model.provenance)
         self.work = work / self._key()
@@ -99,13 +99,13 @@ class Rivals:
 
     @property
     def group(self) -> GroupRule:
-        return GroupRule(**self.model.thresholds["group"])
+        return self.model.thresholds.group
 
     @property
     def shares_validation(self) -> bool:
         """Whether thresholds come from the very buildings that the model's comes from."""
-        seen = self.model.thresholds.get("seen")
-        spans = Fingerprint.from_dict(seen).spans if seen else ()
+        search = self.model.thresholds.search
+        spans = search.seen.spans if search else ()
         return {span.source for span in spans} == {run.source for run in self._validation()}
 
     def watch(self, film: Footage) -> None:
@@ -148,7 +148,7 @@ class Rivals:
             )
             for name, recording in found.items():
                 recorded[name].append(recording)
-        rule = AlarmRule(**self.model.thresholds["rule"])
+        rule = self.model.thresholds.rule
         rules = {}
         for name in baselines:
             self._say(f"baseline {name}: alert budget")
@@ -192,7 +192,7 @@ class Rivals:
         """Of everything that decides what a baseline learns and sees."""
         model = self.model
         digest = hashlib.sha256(repr((__version__, asdict(self.config), asdict(self.recipe))).encode())
-        parts = (model.scaler.to_dict(), model.norm.to_dict(), dict(model.thresholds), dict(model.provenance))
+        parts = (model.scaler.to_dict(), model.norm.to_dict(), model.thresholds.to_dict(), dict(model.provenance))
         digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
         for _, array in sorted(model.expectation.weights.items()):
             digest.update(np.ascontiguousarray(array).tobytes())

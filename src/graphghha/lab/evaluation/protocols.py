@@ -23,7 +23,7 @@ from graphghha.models import Model, load_model
 from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.leaks import check_held_out, check_seen
-from graphghha.windows.provenance import Fingerprint, Span
+from graphghha.windows.provenance import Span
 
 ROWS_PER_DAY = 1440
 FULL_HISTORY_HOURS = HISTORY_ROWS // 60
@@ -73,7 +73,7 @@ class Trial:
     @property
     def rules(self) -> tuple[AlarmRule, GroupRule]:
         """The thresholds the model was shipped with."""
-        return AlarmRule(**self.model.thresholds["rule"]), GroupRule(**self.model.thresholds["group"])
+        return self.model.thresholds.rule, self.model.thresholds.group
 
     @property
     def held_out(self) -> dict[str, Sequence[str]]:
@@ -170,10 +170,9 @@ def judge_trial(
 def refuse_leaks(model: Model, run: Run) -> None:
     """Fail when anything of the model was fitted on this run, or a held-out case was trained on."""
     test = [Span(run.source, 0, run.days * ROWS_PER_DAY)]
-    fitted = {"scaler": model.scaler.seen}
-    for what, stored in (("calibration", model.calibration), ("threshold", model.thresholds)):
-        if "seen" in stored:
-            fitted[what] = Fingerprint.from_dict(stored["seen"])
+    fitted = {"scaler": model.scaler.seen, "calibration": model.calibration.seen}
+    if model.thresholds.search is not None:
+        fitted["threshold"] = model.thresholds.search.seen
     for what, seen in fitted.items():
         check_seen(what, seen, test)
     learnt = (*model.provenance.get("runs_seen", ()), *(span.source for seen in fitted.values() for span in seen.spans))

@@ -1,21 +1,20 @@
 """A threshold from an alert budget: "at most B false alarms a day", found with the alarm logic the monitor runs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, GroupRule, Proximity, replay
-from graphghha.errors import ConfigError, DataError, SchemaError
+from graphghha.errors import ConfigError, DataError
 from graphghha.lab.metrics.events import DAY_S
-from graphghha.windows import Fingerprint, Span, fingerprint
+from graphghha.models import BudgetSearch, Thresholds
+from graphghha.windows import Span, fingerprint
 
 Recording = NDArray[np.floating[Any]]
-
-FORMAT = "graphghha-threshold/1"
 
 
 def _candidates() -> tuple[float, ...]:
@@ -25,46 +24,6 @@ def _candidates() -> tuple[float, ...]:
 
 
 CANDIDATES = _candidates()
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """The alarm rule that keeps a budget on validation data, and how it was found."""
-
-    rule: AlarmRule
-    budget_per_day: float
-    false_alarms: int
-    days: float
-    curve: tuple[tuple[float, float], ...]  # (raise_at, false alarms per day), as tried, highest first
-    seen: Fingerprint
-
-    def to_dict(self) -> dict[str, Any]:
-        fields = AlarmRule.__dataclass_fields__
-        return {
-            "format": FORMAT,
-            "rule": {name: getattr(self.rule, name) for name in fields},
-            "budget_per_day": self.budget_per_day,
-            "false_alarms": self.false_alarms,
-            "days": self.days,
-            "curve": [list(point) for point in self.curve],
-            "seen": self.seen.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise SchemaError(f"threshold: expected a JSON object with format {FORMAT!r}")
-        try:
-            return cls(
-                AlarmRule(**data["rule"]),
-                float(data["budget_per_day"]),
-                int(data["false_alarms"]),
-                float(data["days"]),
-                tuple((float(at), float(rate)) for at, rate in data["curve"]),
-                Fingerprint.from_dict(data["seen"]),
-            )
-        except (KeyError, TypeError, ValueError) as exc:
-            raise SchemaError(f"threshold: a field is missing or does not fit: {exc}") from exc
 
 
 def rule_at(rule: AlarmRule, raise_at: float) -> AlarmRule:
@@ -89,7 +48,7 @@ def threshold_for_budget(
     spans: Sequence[Span],
     candidates: Sequence[float] = CANDIDATES,
     count_false: Callable[[AlarmRule], int] | None = None,
-) -> Threshold:
+) -> Thresholds:
     """The lowest candidate that keeps the budget and whose higher neighbours all keep it too.
 
     Recordings are attack probabilities [t s] on validation data: normal ones, where every incident is false, or
@@ -121,5 +80,11 @@ def threshold_for_budget(
             f"alert budget: even raise_at {curve[0][0]:.5f} gives {curve[0][1]:.2f} false alarms a day on normal data; "
             "calibrate the model, lengthen the on-delay or raise the budget"
         )
-    seen = fingerprint(spans, *recordings)
-    return Threshold(best[0], budget_per_day, best[1], days, tuple(curve), seen)
+    search = BudgetSearch(
+        budget_per_day=budget_per_day,
+        false_alarms=best[1],
+        days=days,
+        curve=tuple(curve),
+        seen=fingerprint(spans, *recordings),
+    )
+    return Thresholds(rule=best[0], group=group_rule, search=search)

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,15 +16,15 @@ from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.errors import ConfigError
-from graphghha.lab.metrics.budget import Threshold, threshold_for_budget
+from graphghha.lab.metrics.budget import threshold_for_budget
 from graphghha.lab.metrics.metrics import counted
 from graphghha.lab.runs.recording import STEP_S, Recording, record_footage
 from graphghha.lab.runs.run import Run
 from graphghha.lab.training.recipe import Recipe, Trained
 from graphghha.lab.training.validation import Validation, as_taught, false_alarms, spans
 from graphghha.lab.training.workers import worker_processes
-from graphghha.models import Model
-from graphghha.models.calibration import Calibration, fit_calibration
+from graphghha.models import Calibration, Model, Thresholds
+from graphghha.models.calibration import fit_calibration
 from graphghha.plants import load_plant
 from graphghha.windows.features import FEATURE_NAMES
 from graphghha.windows.provenance import Fingerprint
@@ -47,7 +47,7 @@ class FinishConfig:
 
 def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
     """Record validation runs, fit calibration and threshold on them, add the known answer."""
-    model = _assemble(trained, IDENTITY, {"rule": asdict(config.rule), "group": asdict(config.group)})
+    model = _assemble(trained, IDENTITY, Thresholds(rule=config.rule, group=config.group))
     if not config.validation.attacked_runs:
         raise ConfigError("finish: calibration needs attacked validation buildings; give at least one")
     attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
@@ -57,7 +57,7 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
         recordings = list(pool.map(partial(_record, model, dict(config.engine)), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)])
     recordings = [_calibrated(recording, calibration) for recording in recordings]
-    threshold = threshold_for_budget(
+    thresholds = threshold_for_budget(
         [recording.attack for recording in recordings],
         recordings[0].near,
         config.rule,
@@ -67,7 +67,7 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
         spans=spans([*attacked, *normal]),
         count_false=false_alarms(recordings, config.group),
     )
-    return _assemble(trained, calibration, _thresholds(threshold, config.group))
+    return _assemble(trained, calibration, thresholds)
 
 
 def _record(model: Model, engine: Mapping[str, Any], run: Run) -> Recording:
@@ -101,11 +101,7 @@ def _calibrate(recordings: Sequence[Recording]) -> Calibration:
     )
 
 
-def _thresholds(threshold: Threshold, group: GroupRule) -> dict[str, Any]:
-    return {**threshold.to_dict(), "group": asdict(group)}
-
-
-def _assemble(trained: Trained, calibration: Calibration, thresholds: Any) -> Model:
+def _assemble(trained: Trained, calibration: Calibration, thresholds: Thresholds) -> Model:
     frozen = FrozenModel.of(trained.adu)
     template = trained.plant.template
     return Model(
@@ -116,7 +112,7 @@ def _assemble(trained: Trained, calibration: Calibration, thresholds: Any) -> Mo
         scaler=trained.front.scaler,
         expectation=trained.front.expectation,
         norm=trained.front.norm,
-        calibration=calibration.to_dict(),
+        calibration=calibration,
         thresholds=thresholds,
         known_answer=_known_answer(frozen, template.num_nodes, trained),
         provenance={

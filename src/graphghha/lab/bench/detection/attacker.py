@@ -19,7 +19,6 @@ from torch import Tensor
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.lab.training.windows import CLEAR, labelled_windows
 from graphghha.models import Model
-from graphghha.models.calibration import Calibration
 from graphghha.nn import ADU, AduConfig
 from graphghha.plants import Plant
 from graphghha.windows.features import FEATURE_RANGE
@@ -47,8 +46,7 @@ class Defender:
         self.adu.train()  # the form whose gradients are cheap; there is no dropout
         for weight in self.adu.parameters():
             weight.requires_grad_(False)
-        calibration = Calibration.from_dict(model.calibration)
-        self._slope, self._bias = calibration.inverse_temperature, torch.tensor(calibration.bias)
+        self._slope, self._bias = model.calibration.inverse_temperature, torch.tensor(model.calibration.bias)
 
     def log_odds(self, features: Tensor) -> Tensor:
         logits = self.adu.logits(features, self.adu.template) * self._slope + self._bias
@@ -107,7 +105,7 @@ def robustness(
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Share of attacked zones with a node at the shipped threshold, before and after the attacker's work."""
-    defender, raise_at = Defender(model), float(model.thresholds["rule"]["raise_at"])
+    defender, raise_at = Defender(model), model.thresholds.rule.raise_at
     threshold = float(np.log(raise_at / (1 - raise_at)))
     say("attacker: windows of attacked zones")
     features, held = attacked_zones(plant, model, seed, config)

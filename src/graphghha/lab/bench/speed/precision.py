@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import Engine
 from graphghha.engine.scorer import Scored, Scorer
 from graphghha.graph import CpsGraph
@@ -114,7 +113,7 @@ def _engines(model: Model, graph: CpsGraph, dtypes: Sequence[str], threads: int)
 def _row(
     name: str, model: Model, recordings: Mapping[str, list[Recording]], timings: Mapping[str, Timing], base: str
 ) -> dict[str, Any]:
-    rule, group = AlarmRule(**model.thresholds["rule"]), GroupRule(**model.thresholds["group"])
+    rule, group = model.thresholds.rule, model.thresholds.group
     card = report_card(recordings[name], rule, group).row()
     probs, exact = (np.concatenate([recording.probs for recording in recordings[key]]) for key in (name, base))
     over, exactly_over = (1.0 - p[..., 0] >= rule.raise_at for p in (probs, exact))

@@ -1,0 +1,76 @@
+"""Thresholds are read strictly: a threshold that is not what it seems would silence alarms."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from graphghha.errors import ConfigError, SchemaError
+from graphghha.models import BudgetSearch, Thresholds, load_model
+from graphghha.models.shipped import shipped_model
+from graphghha.windows import Fingerprint, Span
+
+SEARCH = BudgetSearch(
+    budget_per_day=0.2,
+    false_alarms=3,
+    days=20.0,
+    curve=((0.9, 0.0), (0.5, 0.15)),
+    seen=Fingerprint((Span("seed 1", 0, 1440),), "abc"),
+)
+FITTED = Thresholds(search=SEARCH)
+
+
+@pytest.mark.parametrize("thresholds", [Thresholds(), FITTED], ids=["defaults", "fitted"])
+def test_thresholds_survive_json(thresholds):
+    assert Thresholds.from_dict(json.loads(json.dumps(thresholds.to_dict()))) == thresholds
+
+
+@pytest.mark.parametrize("name", ["thresholds", "calibration"])
+def test_the_shipped_file_is_written_back_byte_for_byte(name):
+    directory = shipped_model("fcu")
+    value = getattr(load_model(directory), name)
+    assert json.dumps(value.to_dict(), indent=1) + "\n" == (directory / f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_a_budget_that_was_never_fitted_is_an_error():
+    assert FITTED.budget_per_day == 0.2
+    with pytest.raises(ConfigError, match="no alert budget"):
+        _ = replace(FITTED, search=None).budget_per_day
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "x"}, "format 'x', this version reads"),
+        ({"days": None}, "days must be a finite number, got None"),
+        ({"days": 0}, "must be positive"),
+        ({"budget_per_day": float("nan")}, "budget_per_day must be a finite number"),
+        ({"false_alarms": 1.5}, "false_alarms must be a whole number"),
+        ({"curve": [[0.5]]}, "not enough values"),
+        ({"more": 1}, "unknown field 'more'"),
+        ({"seen": {}}, "fingerprint"),
+        ({"rule": {"raise_at": 0.5}}, "the field 'clear_at' is missing"),
+        ({"rule": 3}, "expected an object, got int"),
+    ],
+)
+def test_a_field_that_does_not_fit_is_named(change, message):
+    with pytest.raises(SchemaError, match=f"thresholds: .*{message}"):
+        Thresholds.from_dict(FITTED.to_dict() | change)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "message"),
+    [
+        ("rule", "raise_at", 2, "raise_at 2.0 must lie above 0"),
+        ("rule", "raise_at", True, "rule.raise_at must be a finite number, got True"),
+        ("rule", "votes", 2.0, "rule.votes must be a whole number"),
+        ("rule", "height", 1, "unknown field 'height'"),
+        ("group", "linger", "30", "group.linger must be a whole number, got '30'"),
+        ("group", "linger", -1, "linger -1 must not be negative"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_refused(part, name, value, message):
+    data = FITTED.to_dict()
+    data[part] = {**data[part], name: value}
+    with pytest.raises(SchemaError, match=f"thresholds: .*{message}"):
+        Thresholds.from_dict(data)
