@@ -1,1 +1,1 @@
-"""Faults on purpose: what the monitor loses, tells twice or gets wrong when things around it fail."""
+"""Fault injection: trials that show what the monitor loses, repeats or gets wrong when its surroundings fail."""

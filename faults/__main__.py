@@ -1,4 +1,4 @@
-"""`scripts/bench reliability`: injects faults into a running monitor and reports what they did."""
+"""`scripts/bench reliability`: inject faults into a running monitor and report their effects."""
 
 import json
 import sys
@@ -18,29 +18,36 @@ CASES = (("FCU_VLVStuck_Cooling_100", "zone-02"), ("FCU_SensorBias_RMTemp_-2C", 
 
 
 @click.command()
-@click.option("--only", multiple=True, metavar="NAME", help="Only this trial; may be given several times.")
-@click.option("--quick", is_flag=True, help="A plain detector and small numbers: a look, not a measurement.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run this trial only; repeatable.")
+@click.option("--quick", is_flag=True, help="Smoke run with a toy detector and small numbers.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON here too; --only renews its rows."
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the JSON here; with --only, replace the rows of these trials.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON object only.")
 def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: bool) -> None:
-    """Kills, outages, hostile messages, bad disks, floods, dead sinks, a soak. Without --quick: about an hour."""
+    """Inject faults into a running monitor.
+
+    Kills, outages, hostile messages, bad disks, alarm floods, dead sinks and a soak. Takes about an hour without
+    --quick.
+    """
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from faults.effort import FULL, QUICK
-    from faults.rig import PLAIN_RIG
-    from faults.trials import run, with_earlier
+    from faults.rig import TOY_RIG
+    from faults.trials import merge_earlier, run
+    from graphghha._util.files import atomic_write
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=as_json) as progress:
-        task = progress.add_task("", total=None)
+    with Progress(*columns, console=Console(stderr=True), disable=as_json) as bar:
+        task = bar.add_task("", total=None)
         result = run(
-            PLAIN_RIG if quick else _shipped_rig(),
+            TOY_RIG if quick else _shipped_rig(),
             QUICK if quick else FULL,
             only=only,
-            say=lambda line: progress.update(task, description=line),
+            progress=lambda line: bar.update(task, description=line),
         )
     if not as_json:
         for row in result["rows"]:
@@ -48,18 +55,18 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
             click.echo(f"{mark}  {row['fault']}: {row['figure']}: {row['measured']} (aim: {row['aim']})", err=True)
     holds = all(row["holds"] for row in result["rows"])
     if only and out and out.exists():
-        result = with_earlier(result, json.loads(out.read_text(encoding="utf-8")))
+        result = merge_earlier(result, json.loads(out.read_text(encoding="utf-8")))
     text = json.dumps(result)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n", encoding="utf-8")
+        atomic_write(out, text + "\n")
     click.echo(text)
     if not holds:
         raise SystemExit(1)
 
 
 def _shipped_rig() -> "Rig":
-    """`graphghha watch` as users run it, with the shipped model on simulated buildings."""
+    """Return a rig that runs `graphghha watch` as users do, with the shipped model on simulated buildings."""
     from faults.rig import Rig
     from graphghha.models.shipped import shipped_model
     from graphghha.wiring import open_detector
@@ -74,7 +81,7 @@ def _shipped_rig() -> "Rig":
 
 
 def _simulated(zones: int, rows: int, is_attacked: bool) -> "Telemetry":
-    """A warm-up day, then as many rows as asked for; attacks are spread over them."""
+    """Simulate a warm-up day and then `rows` rows, with attacks spread over these rows."""
     import numpy as np
 
     from faults.toy_detector import Telemetry

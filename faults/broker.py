@@ -1,4 +1,4 @@
-"""A real Mosquitto on a free port, with a folder of its own; started, killed and restarted at will."""
+"""A Mosquitto broker on a free port that a trial or a test starts, kills and restarts."""
 
 import contextlib
 import getpass
@@ -17,12 +17,12 @@ from paho.mqtt.enums import CallbackAPIVersion
 from graphghha.errors import EngineError
 
 BINARY = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-MOST_POSTED = 20_000  # messages on their way: a client numbers 65,535 of them at most
+MAX_PENDING = 20_000  # unconfirmed messages; an MQTT client can number at most 65,535
 WAIT_S = 20
 
 
 class Broker:
-    """Keeps sessions over a clean restart, as a broker in a plant does."""
+    """A running broker in a folder of its own. It keeps sessions over a clean restart, as a broker in a plant does."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Broker:
             f"persistence_location {folder}/",
             "max_inflight_messages 0",
             "max_queued_messages 0",
-            f"user {getpass.getuser()}",  # or it would give up the rights to its own folder
+            f"user {getpass.getuser()}",  # otherwise Mosquitto drops its rights to this folder
             f"allow_anonymous {'false' if password else 'true'}",
             *settings,
         ]
@@ -64,7 +64,7 @@ class Broker:
     def start(self) -> None:
         assert self._process is None
         if BINARY is None:
-            raise EngineError("needs a broker: install mosquitto (Debian: apt-get install mosquitto)")
+            raise EngineError("the mosquitto broker is not installed (Debian: apt-get install mosquitto)")
         with self._log.open("ab") as log:
             self._process = subprocess.Popen([BINARY, "-c", str(self._config)], stdout=log, stderr=log)
         deadline = time.monotonic() + WAIT_S
@@ -103,7 +103,7 @@ class Broker:
 
 
 class Publisher:
-    """A device: publishes with QoS 1 and waits until the broker has it."""
+    """A device that publishes with QoS 1 and waits until the broker has confirmed the message."""
 
     def __init__(self, broker: Broker) -> None:
         self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
@@ -111,7 +111,7 @@ class Publisher:
             self._client.username_pw_set(*broker.password)
         if broker.tls:
             self._client.tls_set(ca_certs=str(broker.tls.ca))
-        self._posted: list[MQTTMessageInfo] = []
+        self._pending: list[MQTTMessageInfo] = []
         self._client.connect("127.0.0.1", broker.port)
         self._client.loop_start()
 
@@ -120,14 +120,14 @@ class Publisher:
         self._client.publish(topic, payload, qos=qos, retain=retain).wait_for_publish(WAIT_S)
 
     def post(self, topic: str, payload: bytes) -> None:
-        """Without waiting; `flush` waits for all."""
-        if len(self._posted) >= MOST_POSTED:
+        """Publish without waiting for the confirmation; `flush` waits for all of them."""
+        if len(self._pending) >= MAX_PENDING:
             self.flush()
-        self._posted.append(self._client.publish(topic, payload, qos=1))
+        self._pending.append(self._client.publish(topic, payload, qos=1))
 
     def flush(self) -> None:
-        posted, self._posted = self._posted, []
-        for message in posted:
+        pending, self._pending = self._pending, []
+        for message in pending:
             message.wait_for_publish(WAIT_S)
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class Publisher:
 
 
 class Certificates:
-    """An authority and a server certificate for 127.0.0.1, made by openssl."""
+    """A certificate authority and a server certificate for 127.0.0.1, made by openssl."""
 
     def __init__(self, folder: Path) -> None:
         self.ca, self.cert, self.key = folder / "ca.pem", folder / "server.pem", folder / "server.key"
@@ -153,6 +153,7 @@ class Certificates:
 
 
 def free_port() -> int:
+    """Return a TCP port that nothing listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

@@ -1,35 +1,36 @@
-"""A journal torn at its end, or with a bit flipped anywhere: opened unaided, damage told, nothing silently changed."""
+"""A journal that is cut off at its end or has a flipped bit must open unaided and report what it lost."""
 
 import random
 import shutil
 from pathlib import Path
 
-from faults.disk import CONFIG
 from faults.effort import Effort
-from faults.figures import Figure, Say, none_of, stated
+from faults.figures import Figure, Progress, expect_none, report
 from faults.rig import JOURNAL, Rig
-from faults.toy_detector import SITE, Telemetry, plain_building, plain_detector
+from faults.toy_detector import Telemetry, toy_building, toy_monitor
 from graphghha.errors import GraphGHHAError
-from graphghha.monitor import Journal, Monitor
+from graphghha.monitor import Journal
 from graphghha.monitor.sinks import Event
 
 TORN, FLIPPED = "torn last record", "flipped bit"
 ZONES, ROWS = 1, 24
 WAL = JOURNAL + "-wal"
-HEADER_BITS = 800  # of a database file: small, and each of them matters
-RESUME_EVERY = 25  # torn or flipped journals that are not only opened but written on
+HEADER_BITS = 800  # length of a database file's header, in which every bit matters
+RESUME_EVERY = 25  # every so many cut journals, also write the next row
 
 
-def try_damage(folder: Path, rig: Rig, effort: Effort, say: Say, seed: int = 0) -> list[Figure]:
-    telemetry = plain_building(ZONES, ROWS, [(6, ROWS, "zone-01/RM_TEMP")])
-    return _torn(folder / "torn", telemetry, effort, say) + _flipped(folder / "flipped", telemetry, effort, say, seed)
+def try_damage(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:
+    telemetry = toy_building(ZONES, ROWS, [(6, ROWS, "zone-01/RM_TEMP")])
+    return _torn(folder / "torn", telemetry, effort, progress) + _flipped(
+        folder / "flipped", telemetry, effort, progress, seed
+    )
 
 
-def _torn(folder: Path, telemetry: Telemetry, effort: Effort, say: Say) -> list[Figure]:
-    """Cut the log at every byte of its last commit: power failed while it was written."""
+def _torn(folder: Path, telemetry: Telemetry, effort: Effort, progress: Progress) -> list[Figure]:
+    """Cut the write-ahead log at every byte of its last commit, as a power failure during the write does."""
     path = folder / "live" / JOURNAL
     with Journal(path) as journal:
-        monitor = _monitor(journal)
+        monitor = toy_monitor(journal, ZONES)
         before, begin = 0, 0
         for row in range(ROWS):
             monitor.step(telemetry.batch(row, row + 1))
@@ -49,23 +50,25 @@ def _torn(folder: Path, telemetry: Telemetry, effort: Effort, say: Say) -> list[
             with Journal(folder / "cut" / JOURNAL) as journal:
                 lost += journal.events_after(0, 10**6) != expected or journal.damage is not None
                 if number % RESUME_EVERY == 0:
-                    _monitor(journal).step(telemetry.batch(row, row + 1))  # it was not acknowledged: it comes again
+                    toy_monitor(journal, ZONES).step(
+                        telemetry.batch(row, row + 1)
+                    )  # the source sends an unacknowledged row again
                     failed += journal.events_after(0, 10**6) != events
         except GraphGHHAError:
             failed += 1
         shutil.rmtree(folder / "cut")
         if number % 100 == 0:
-            say(f"{TORN}: {number} of {len(cuts)} cuts")
+            progress(f"{TORN}: {number} of {len(cuts)} cuts")
     return [
-        none_of(TORN, "cuts after which an acknowledged event was missing or changed", lost, f"{len(cuts):,} cuts"),
-        none_of(TORN, "cuts that needed help, or went on differently", failed, f"{len(cuts):,} cuts"),
+        expect_none(TORN, "cuts after which an acknowledged event was missing or changed", lost, f"{len(cuts):,} cuts"),
+        expect_none(TORN, "cuts that needed manual repair or resumed differently", failed, f"{len(cuts):,} cuts"),
     ]
 
 
-def _flipped(folder: Path, telemetry: Telemetry, effort: Effort, say: Say, seed: int) -> list[Figure]:
+def _flipped(folder: Path, telemetry: Telemetry, effort: Effort, progress: Progress, seed: int) -> list[Figure]:
     path, chance = folder / "whole" / JOURNAL, random.Random(seed)
     with Journal(path) as journal:
-        monitor = _monitor(journal)
+        monitor = toy_monitor(journal, ZONES)
         for row in range(ROWS - 1):
             monitor.step(telemetry.batch(row, row + 1))
         events = journal.events_after(0, 10**6)
@@ -80,36 +83,32 @@ def _flipped(folder: Path, telemetry: Telemetry, effort: Effort, say: Say, seed:
         copy.write_bytes(flipped)
         try:
             with Journal(copy) as journal:
-                left = journal.events_after(0, 10**6)
-                _monitor(journal).step(telemetry.batch(ROWS - 1, ROWS))
-                told = [event.kind for event in journal.events_after(len(left), 10**6)]
-                noticed += "journal.damaged" in told
-                missing = _changed(events, left)
+                kept = journal.events_after(0, 10**6)
+                toy_monitor(journal, ZONES).step(telemetry.batch(ROWS - 1, ROWS))
+                kinds = [event.kind for event in journal.events_after(len(kept), 10**6)]
+                noticed += "journal.damaged" in kinds
+                missing = _changed(events, kept)
                 lost += missing
                 lost_to_header += missing if bit < HEADER_BITS else 0
-                silent += bool(missing) and "journal.damaged" not in told
+                silent += bool(missing) and "journal.damaged" not in kinds
         except GraphGHHAError as exc:
             failed += 1
-            say(f"{FLIPPED}: bit {bit} of the file: {exc}")
+            progress(f"{FLIPPED}: bit {bit} of the file: {exc}")
         shutil.rmtree(copy.parent)
         if number % 100 == 0:
-            say(f"{FLIPPED}: {number} of {effort.flips}")
+            progress(f"{FLIPPED}: {number} of {effort.flips}")
     return [
-        none_of(FLIPPED, "journals that changed and did not say so", silent, f"{effort.flips:,} flips"),
-        none_of(FLIPPED, "journals that needed help", failed, f"{effort.flips:,} flips"),
-        none_of(FLIPPED, "events lost to flips in the file's header", lost_to_header),
-        stated(FLIPPED, "events lost to a flip, on average", f"{lost / max(1, effort.flips):.3g} of {len(events)}"),
-        stated(FLIPPED, "flips noticed at the start; the rest hit free space or rows", f"{noticed} of {effort.flips}"),
+        expect_none(FLIPPED, "journals with changed events and no report of damage", silent, f"{effort.flips:,} flips"),
+        expect_none(FLIPPED, "journals that needed manual repair", failed, f"{effort.flips:,} flips"),
+        expect_none(FLIPPED, "events lost to flips in the file header", lost_to_header),
+        report(FLIPPED, "events lost per flip, on average", f"{lost / max(1, effort.flips):.3g} of {len(events)}"),
+        report(
+            FLIPPED, "flips reported at start; the others hit free space or row data", f"{noticed} of {effort.flips}"
+        ),
     ]
 
 
-def _monitor(journal: Journal) -> Monitor:
-    monitor = Monitor(journal)
-    monitor.add(SITE, plain_detector(ZONES), CONFIG)
-    return monitor
-
-
-def _changed(events: list[Event], left: list[Event]) -> int:
-    """Events that are not there any more as they were written."""
-    now = {event.number: event for event in left}
+def _changed(events: list[Event], kept: list[Event]) -> int:
+    """Count the events that are missing or no longer as they were written."""
+    now = {event.number: event for event in kept}
     return sum(now.get(event.number) != event for event in events)

@@ -1,30 +1,31 @@
-"""A disk that is full or read-only: the journal stops and says so, the scoring does not, nothing is missing later."""
+"""On a full or read-only disk the journal must stop with an alarm while scoring continues, and catch up later."""
 
+import contextlib
+import os
+import resource
+import subprocess
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from faults.effort import Effort
-from faults.figures import Figure, Say, all_of, none_of
+from faults.figures import Figure, Progress, expect_all, expect_none
 from faults.rig import JOURNAL, Rig
-from faults.small_disk import full, read_only, small_disk
-from faults.toy_detector import SITE, Telemetry, plain_building, plain_detector, usual_attacks
-from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
+from faults.toy_detector import SITE, Telemetry, default_attacks, toy_building, toy_monitor
+from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.sinks import Event
 from graphghha.sources import Batch, SourceStatus
 
 ZONES, ROWS = 2, 96
-TROUBLE = range(20, 50)  # rows during which the disk fails; the attacks are raised and cleared in them
-CONFIG = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)
-Trouble = Callable[[Path], AbstractContextManager[None]]
+FAULTY = range(20, 50)  # rows during which the disk fails; attacks begin and end in them
+DISK_MB = 16
+Inject = Callable[[Path], contextlib.AbstractContextManager[None]]
 
 
 @dataclass
-class Counting:
-    """A source that remembers what it was told to forget."""
+class RecordingSource:
+    """A source that records which batches were acknowledged."""
 
     acknowledged: list[int] = field(default_factory=list)
     status: SourceStatus = SourceStatus(is_connected=True)
@@ -38,60 +39,105 @@ class Counting:
     def close(self) -> None: ...
 
 
-def try_disks(folder: Path, rig: Rig, effort: Effort, say: Say) -> list[Figure]:
-    telemetry = plain_building(ZONES, ROWS, usual_attacks(ROWS))
-    with Journal(folder / "well" / JOURNAL) as journal:
-        whole = _watch(journal, telemetry, Counting())
+def try_disks(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
+    telemetry = toy_building(ZONES, ROWS, default_attacks(ROWS))
+    with Journal(folder / "undisturbed" / JOURNAL) as journal:
+        undisturbed = _run_monitor(journal, telemetry, RecordingSource())
     figures: list[Figure] = []
-    troubles: tuple[tuple[str, Trouble], ...] = (("disk full", full), ("disk read-only", read_only))
-    for fault, trouble in troubles:
-        say(fault)
+    faults: tuple[tuple[str, Inject], ...] = (("disk full", full), ("disk read-only", read_only))
+    for fault, inject in faults:
+        progress(fault)
         with small_disk(folder / fault):
-            figures += _trial(fault, folder / fault, telemetry, whole, trouble)
+            figures += _trial(fault, folder / fault, telemetry, undisturbed, inject)
     return figures
 
 
-def _trial(fault: str, folder: Path, telemetry: Telemetry, whole: list[Event], trouble: Trouble) -> list[Figure]:
-    source = Counting()
+def _trial(fault: str, folder: Path, telemetry: Telemetry, undisturbed: list[Event], inject: Inject) -> list[Figure]:
+    source = RecordingSource()
     with Journal(folder / JOURNAL) as journal:
-        monitor = Monitor(journal)
-        site = monitor.add(SITE, plain_detector(ZONES), CONFIG)
-        _feed(monitor, telemetry, source, range(TROUBLE.start))
-        with trouble(folder):
-            _feed(monitor, telemetry, source, TROUBLE)
-            early = len(source.acknowledged) - TROUBLE.start
-            scored, is_told = site.steps, monitor.is_journal_failing
-        _feed(monitor, telemetry, source, range(TROUBLE.stop, ROWS))
+        monitor = toy_monitor(journal, ZONES)
+        site = monitor.sites[SITE]
+        _feed(monitor, telemetry, source, range(FAULTY.start))
+        with inject(folder):
+            _feed(monitor, telemetry, source, FAULTY)
+            early = len(source.acknowledged) - FAULTY.start
+            scored, is_reported = site.steps, monitor.is_journal_failing
+        _feed(monitor, telemetry, source, range(FAULTY.stop, ROWS))
         monitor.finish(SITE)
         events = journal.events_after(0, 10**6)
         rows = journal.reader.rows(SITE)
     kinds = Counter(event.kind for event in events)
-    alarm = kinds["journal.failing"] == kinds["journal.recovered"] == 1 and is_told
+    alarm = kinds["journal.failing"] == kinds["journal.recovered"] == 1 and is_reported
     kept = 0 if rows is None else len(rows)
     return [
-        Figure(fault, "alarm of its own, and its end", "1", str(int(alarm)), alarm),
-        all_of(fault, "rows scored meanwhile", scored - TROUBLE.start, len(TROUBLE)),
-        none_of(fault, "batches acknowledged that were not written", early),
-        none_of(fault, "events missing or changed after recovery", _missing(whole, events), f"{len(whole)}"),
-        all_of(fault, "rows in the journal after recovery", kept, ROWS),
-        all_of(fault, "batches acknowledged in the end", len(set(source.acknowledged)), ROWS),
+        Figure(fault, "system alarm raised and cleared", "1", str(int(alarm)), alarm),
+        expect_all(fault, "rows scored during the fault", scored - FAULTY.start, len(FAULTY)),
+        expect_none(fault, "unwritten batches acknowledged", early),
+        expect_none(
+            fault, "events missing or changed after recovery", _missing(undisturbed, events), f"{len(undisturbed)}"
+        ),
+        expect_all(fault, "rows in the journal after recovery", kept, ROWS),
+        expect_all(fault, "batches acknowledged after recovery", len(set(source.acknowledged)), ROWS),
     ]
 
 
-def _watch(journal: Journal, telemetry: Telemetry, source: Counting) -> list[Event]:
-    monitor = Monitor(journal)
-    monitor.add(SITE, plain_detector(ZONES), CONFIG)
+def _run_monitor(journal: Journal, telemetry: Telemetry, source: RecordingSource) -> list[Event]:
+    monitor = toy_monitor(journal, ZONES)
     _feed(monitor, telemetry, source, range(ROWS))
     monitor.finish(SITE)
     return journal.events_after(0, 10**6)
 
 
-def _feed(monitor: Monitor, telemetry: Telemetry, source: Counting, rows: range) -> None:
+def _feed(monitor: Monitor, telemetry: Telemetry, source: RecordingSource, rows: range) -> None:
     for row in rows:
         monitor.step(telemetry.batch(row, row + 1), source)
 
 
-def _missing(whole: list[Event], events: list[Event]) -> int:
-    told = [(event.time_ms, event.kind, event.body) for event in events if not event.kind.startswith("journal.")]
-    expected = [(event.time_ms, event.kind, event.body) for event in whole]
-    return sum(each not in told for each in expected) + abs(len(told) - len(expected))
+def _missing(undisturbed: list[Event], events: list[Event]) -> int:
+    """Count the events that are missing, changed or superfluous, apart from those about the journal itself."""
+    written = [(event.time_ms, event.kind, event.body) for event in events if not event.kind.startswith("journal.")]
+    expected = [(event.time_ms, event.kind, event.body) for event in undisturbed]
+    return sum(each not in written for each in expected) + abs(len(written) - len(expected))
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """Mount a tmpfs of a few megabytes at `folder` where the process may mount."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", str(folder)]
+    is_mounted = os.geteuid() == 0 and subprocess.run(mount, capture_output=True).returncode == 0
+    try:
+        yield
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextlib.contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """Fill the disk. Where no small disk could be mounted, keep the files of this process from growing instead."""
+    if not os.path.ismount(folder):
+        with _file_size_limit(max(file.stat().st_size for file in folder.iterdir())):
+            yield
+        return
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    yield
+    ballast.unlink()
+
+
+def read_only(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Make every write fail. A file size limit is used because a disk with open files cannot be remounted read-only."""
+    return _file_size_limit(0)
+
+
+@contextlib.contextmanager
+def _file_size_limit(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

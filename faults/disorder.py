@@ -1,4 +1,4 @@
-"""Readings twice, and in another order within the watermark: the journal is the same."""
+"""Duplicate readings, and readings reordered within the allowed lateness, must leave the journal unchanged."""
 
 from pathlib import Path
 from typing import Any
@@ -7,35 +7,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faults.effort import Effort
-from faults.figures import Figure, Say, none_of
+from faults.figures import Figure, Progress, expect_none
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, STEP_MS, Telemetry
 from graphghha.monitor import Journal, Monitor, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.sources import Batch
 
-FAULT = "duplicates, reordering within the watermark"
+FAULT = "duplicates and reordering within the allowed lateness"
 ROWS, ZONES = 120, 2
 LATENESS_MS = 5 * STEP_MS
-MOST_COPIES = 10
+MAX_COPIES = 10
 
 
-def try_disorder(folder: Path, rig: Rig, effort: Effort, say: Say, seed: int = 0) -> list[Figure]:
+def try_disorder(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:
     telemetry = rig.building(ZONES, ROWS, True)
     readings = np.arange(telemetry.values.size)
-    clean = _journal(folder / "clean", telemetry, rig, readings)
+    ordered = _journal(folder / "ordered", telemetry, rig, readings)
     rng, differences = np.random.default_rng(seed), 0
     for number in range(1, effort.disorders + 1):
-        differences += _journal(folder / str(number), telemetry, rig, _disordered(telemetry, rng)) != clean
-        say(f"{FAULT}: {number} of {effort.disorders}")
-    return [none_of(FAULT, "journals that differ from the clean run's", differences, f"{effort.disorders} runs")]
+        differences += _journal(folder / str(number), telemetry, rig, _disordered(telemetry, rng)) != ordered
+        progress(f"{FAULT}: {number} of {effort.disorders}")
+    return [expect_none(FAULT, "journals that differ from the ordered run", differences, f"{effort.disorders} runs")]
 
 
 def _disordered(telemetry: Telemetry, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Every reading one to ten times, none later than its row waits."""
+    """Return reading numbers in order of arrival: each one to ten times, none later than its row is held open."""
     count, points = telemetry.values.size, len(telemetry.names)
-    copies = np.where(rng.random(count) < 0.2, rng.integers(2, MOST_COPIES + 1, count), 1)
-    copies[:points] = 1  # the first row tells the grid where to begin
+    copies = np.where(rng.random(count) < 0.2, rng.integers(2, MAX_COPIES + 1, count), 1)
+    copies[:points] = 1  # the grid starts at the first row
     readings = np.repeat(np.arange(count), copies)
     delay = rng.uniform(0.0, LATENESS_MS - STEP_MS, len(readings))
     delay[readings < points] = 0.0
@@ -44,7 +44,7 @@ def _disordered(telemetry: Telemetry, rng: np.random.Generator) -> NDArray[np.in
 
 
 def _journal(folder: Path, telemetry: Telemetry, rig: Rig, readings: NDArray[np.int64]) -> Any:
-    """Events and rows after these readings, in batches of one row's size."""
+    """Return the events and rows that these readings leave in a journal, sent in batches of one row's size."""
     config = SiteConfig(intake=IntakeConfig(lateness_ms=LATENESS_MS), warm_up_rows=rig.warm_up_rows)
     points = len(telemetry.names)
     with Journal(folder / JOURNAL) as journal:

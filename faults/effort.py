@@ -1,20 +1,22 @@
-"""How much of every fault is tried."""
+"""How often and how long each fault is injected."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effort:
+    """Repetitions, durations and building sizes of the trials."""
+
     zones: int = 48
     kills: int = 100
-    state_kills: int = 60  # rows of the operators' scene at which the process is killed
+    state_kills: int = 60  # rows of the operator scenario after which the process is killed
     outages_s: tuple[float, ...] = (1.0, 60.0)
     outage_zones: int = 12
-    keepalive_s: int = 20  # a black hole is noticed after one and a half of these
+    keepalive_s: int = 20  # a dead connection is noticed after one and a half of these
     disorders: int = 20
     fuzz_messages: int = 100_000
     flips: int = 2_000
-    cut_every: int = 1  # bytes of the torn tail
+    cut_every: int = 1  # bytes between two cuts of the last commit
     soak_minutes: float = 10.0
     soak_speed: float = 100.0  # times real time
 

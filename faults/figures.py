@@ -1,10 +1,10 @@
-"""What a trial of reliability states: a fault, a figure, the aim, what was measured."""
+"""The figures a trial returns: fault, measured quantity, aim, measured value and whether the aim is met."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +21,21 @@ class Figure:
         return asdict(self)
 
 
-def none_of(fault: str, figure: str, count: int, among: str = "") -> Figure:
-    """Something that must not happen at all."""
+def expect_none(fault: str, figure: str, count: int, among: str = "") -> Figure:
+    """Return a figure that holds if `count` is zero."""
     return Figure(fault, figure, "0", f"{count} of {among}" if among else str(count), count == 0)
 
 
-def at_most(fault: str, figure: str, value: float, most: float, unit: str = "") -> Figure:
-    return Figure(fault, figure, f"at most {most:g}{unit}", f"{value:.3g}{unit}", value <= most)
+def expect_at_most(fault: str, figure: str, value: float, limit: float, unit: str = "") -> Figure:
+    """Return a figure that holds if `value` does not exceed `limit`."""
+    return Figure(fault, figure, f"at most {limit:g}{unit}", f"{value:.3g}{unit}", value <= limit)
 
 
-def all_of(fault: str, figure: str, count: int, total: int) -> Figure:
-    """Everything, and something at all."""
+def expect_all(fault: str, figure: str, count: int, total: int) -> Figure:
+    """Return a figure that holds if `count` equals a positive `total`."""
     return Figure(fault, figure, "all", f"{count:,} of {total:,}", count == total > 0)
 
 
-def stated(fault: str, figure: str, measured: str) -> Figure:
-    """A figure without an aim."""
+def report(fault: str, figure: str, measured: str) -> Figure:
+    """Return a figure without an aim."""
     return Figure(fault, figure, "", measured, True)

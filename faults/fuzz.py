@@ -1,4 +1,4 @@
-"""Whatever a broker can deliver: no crash, no score that is no number, every rejection counted, memory bounded."""
+"""Hostile messages from a broker must cause no crash, no invalid score and bounded memory, and be counted."""
 
 import json
 import os
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from faults.broker import Broker
 from faults.effort import Effort
-from faults.figures import Figure, Say, all_of, at_most, none_of
-from faults.processes import memory_mb
-from faults.rig import JOURNAL, PREFIX, Rig, publish, until
+from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none
+from faults.rig import JOURNAL, PREFIX, Rig, memory_mb, publish, until
 from faults.toy_detector import SITE, Telemetry
 from graphghha.monitor import Detector, Journal, Monitor, Scorer
 from graphghha.sources import Rejection, open_source
@@ -26,44 +25,46 @@ FAULT = "hostile messages"
 ZONES = 2
 BIG_EVERY, BIG_BYTES = 10_000, 10_000_000
 BURST = 500  # hostile messages between two rows of the plant
-MOST_MB = 250.0
+MAX_GROWTH_MB = 250.0
 POINT = f"{PREFIX}/zone-01/RM_TEMP"
 Message = tuple[str, bytes]
 
 
-class Observed:
-    """A scorer whose answers are looked at: a class probability is a number in [0, 1], or unknown as a whole."""
+class CheckedScorer:
+    """Counts scores that are invalid: a node's class probabilities are either all in [0, 1] or all unknown."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
-        self.wrong = self.scored = 0
+        self.invalid = self.valid = 0
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Any:
         scored = self._scorer.push(values, fresh, wanted)
         probs = scored.probs
         unknown = np.isnan(probs).all(axis=-1)
-        sound = (np.isfinite(probs) & (probs >= 0.0) & (probs <= 1.0)).all(axis=-1)
-        self.scored += int(sound.sum())
-        self.wrong += int((~sound & ~unknown).sum())
+        valid = (np.isfinite(probs) & (probs >= 0.0) & (probs <= 1.0)).all(axis=-1)
+        self.valid += int(valid.sum())
+        self.invalid += int((~valid & ~unknown).sum())
         return scored
 
 
-def try_fuzz(folder: Path, rig: Rig, effort: Effort, say: Say, seed: int = 0) -> list[Figure]:
+def try_fuzz(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:
     bursts = max(10, effort.fuzz_messages // BURST)
     telemetry = rig.building(ZONES, bursts + 2, False)
     detector, expected, stop = rig.detector(ZONES), Counter[Rejection](), Flag()
-    observed = Observed(detector.make_scorer())
+    scorer = CheckedScorer(detector.make_scorer())
     folder.mkdir(parents=True, exist_ok=True)
     with Broker(folder) as broker, Journal(folder / JOURNAL) as journal:
         monitor = Monitor(journal)
-        site = monitor.add(SITE, _watched_by(detector, observed), rig.config)
+        site = monitor.add(SITE, _with_scorer(detector, scorer), rig.config)
         source = open_source(f"{broker.address}/{PREFIX}", site=SITE, points=detector.points, plant=detector.plant)
         loop = Thread(target=monitor.run, args=({SITE: source}, stop))
         loop.start()
         try:
             until(lambda: source.status.is_connected, "a connection")
             before = memory_mb(os.getpid())
-            _attack(broker, telemetry, rig.warm_up_rows, effort.fuzz_messages, expected, random.Random(seed), say)
+            _send_hostile(
+                broker, telemetry, rig.warm_up_rows, effort.fuzz_messages, expected, random.Random(seed), progress
+            )
             last = int(telemetry.times_ms[-2])
             until(lambda: site.time_ms >= last or not loop.is_alive(), "the last row")
             grown = memory_mb(os.getpid()) - before
@@ -74,36 +75,37 @@ def try_fuzz(folder: Path, rig: Rig, effort: Effort, say: Say, seed: int = 0) ->
             source.close()
         failed = len(journal.reader.events_after(0, 10**6, kind="site.failed"))
         counted = Counter({Rejection(why): count for why, count in site.intake.rejected.items()})
-    right = sum(min(counted[why], count) for why, count in expected.items())
+    correct = sum(min(counted[why], count) for why, count in expected.items())
     return [
-        none_of(FAULT, "crashes, or batches not judged", failed + (not is_alive), f"{expected.total():,} messages"),
-        none_of(FAULT, "scores that are no number", observed.wrong, f"{observed.scored:,}"),
-        all_of(FAULT, "rejections counted under their reason", right, expected.total()),
-        none_of(FAULT, "rejections of good readings", (counted - expected).total()),
-        at_most(FAULT, "memory grown by", grown, MOST_MB, " MB"),
+        expect_none(FAULT, "crashes or batches not scored", failed + (not is_alive), f"{expected.total():,} messages"),
+        expect_none(FAULT, "scores that are not a probability", scorer.invalid, f"{scorer.valid:,}"),
+        expect_all(FAULT, "rejections counted under their reason", correct, expected.total()),
+        expect_none(FAULT, "good readings rejected", (counted - expected).total()),
+        expect_at_most(FAULT, "memory growth", grown, MAX_GROWTH_MB, " MB"),
     ]
 
 
-def _watched_by(detector: Detector, observed: Observed) -> Detector:
+def _with_scorer(detector: Detector, scorer: CheckedScorer) -> Detector:
+    """Return the same detector with this scorer."""
     return Detector(
         model=detector.model,
         plant=detector.plant,
         graph=detector.graph,
-        make_scorer=lambda: observed,
+        make_scorer=lambda: scorer,
         rule=detector.rule,
         group_rule=detector.group_rule,
         history_rows=detector.history_rows,
     )
 
 
-def _attack(
+def _send_hostile(
     broker: Broker,
     telemetry: Telemetry,
     warm_up_rows: int,
     count: int,
     expected: Counter[Rejection],
     chance: random.Random,
-    say: Say,
+    progress: Progress,
 ) -> None:
     with broker.publisher() as device:
         publish(device, telemetry, 0, warm_up_rows)
@@ -116,8 +118,8 @@ def _attack(
                 device.post(*message)
                 expected.update(rejections)
             device.flush()
-            say(f"{FAULT}: {row + 1} of {rows} bursts")
-        publish(device, telemetry, len(telemetry) - 1, len(telemetry))  # it closes the row before
+            progress(f"{FAULT}: {row + 1} of {rows} bursts")
+        publish(device, telemetry, len(telemetry) - 1, len(telemetry))  # completes the row before it
 
 
 def _reading(value: Any, time_s: Any, **more: Any) -> Message:
@@ -128,7 +130,7 @@ def _big(chance: random.Random, time_s: float) -> tuple[Message, list[Rejection]
     return (POINT, b"[" + b"1," * (BIG_BYTES // 2) + b"1]"), [Rejection.TOO_LARGE]
 
 
-def _no_number(chance: random.Random, time_s: float) -> tuple[Message, list[Rejection]]:
+def _not_a_number(chance: random.Random, time_s: float) -> tuple[Message, list[Rejection]]:
     return _reading(float("nan"), time_s), [Rejection.MALFORMED]
 
 
@@ -170,7 +172,7 @@ def _bad_quality(chance: random.Random, time_s: float) -> tuple[Message, list[Re
 
 
 KINDS: tuple[Callable[[random.Random, float], tuple[Message, list[Rejection]]], ...] = (
-    _no_number,
+    _not_a_number,
     _out_of_limits,
     _text,
     _wrong_unit,

@@ -1,4 +1,4 @@
-"""A TCP proxy that misbehaves on command: resets, black holes, delays."""
+"""A TCP proxy that injects connection faults on command: resets, black holes, delays."""
 
 import contextlib
 import selectors
@@ -8,7 +8,7 @@ import threading
 import time
 
 BLOCK_BYTES = 1 << 16
-_RESET = struct.pack("ii", 1, 0)  # linger for no time: close() sends RST
+_RESET = struct.pack("ii", 1, 0)  # linger for 0 s, so that close() sends RST
 
 
 class FaultProxy:
@@ -31,7 +31,7 @@ class FaultProxy:
         self._thread.start()
 
     def reset(self) -> None:
-        """Tear every connection with RST."""
+        """Close every connection with RST."""
         with self._lock:
             for end in list(self._pairs):
                 with contextlib.suppress(OSError):
@@ -39,13 +39,13 @@ class FaultProxy:
                 self._drop(end)
 
     def black_hole(self, is_on: bool = True) -> None:
-        """Connections stay open and nothing passes; what was sent meanwhile is lost, and so is the connection."""
+        """Keep connections open but drop all data; switching it off resets these connections."""
         if not is_on:
             self.reset()
         self._is_black_hole = is_on
 
     def refuse(self, is_on: bool = True) -> None:
-        """New connections are reset at once."""
+        """Reset new connections at once."""
         self._refuses = is_on
 
     def close(self) -> None:

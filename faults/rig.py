@@ -1,4 +1,4 @@
-"""What is put to the test: a detector in this process, a building, and the program that watches it in another."""
+"""What the trials run: a detector in this process, a building's telemetry, and a monitor in a process of its own."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from faults.broker import Publisher
-from faults.toy_detector import SITE, Telemetry, plain_building, plain_detector, usual_attacks
+from faults.toy_detector import SITE, Telemetry, default_attacks, toy_building, toy_detector
 from graphghha.errors import EngineError, GraphGHHAError
 from graphghha.monitor import Detector, Reader, SiteConfig
 
@@ -23,7 +23,10 @@ WAIT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """`building(zones, rows, is_attacked)` gives `warm_up_rows` rows more than asked for, which are not judged."""
+    """A detector, a building and a monitor command that belong together.
+
+    `building(zones, rows, is_attacked)` returns `warm_up_rows` more rows than asked for, which are not scored.
+    """
 
     detector: Callable[[int], Detector]
     building: Callable[[int, int, bool], Telemetry]
@@ -35,27 +38,45 @@ class Rig:
         return SiteConfig(warm_up_rows=self.warm_up_rows)
 
 
-def _plain_command(state: Path, address: str, zones: int) -> list[str]:
+def _toy_command(state: Path, address: str, zones: int) -> list[str]:
     return [sys.executable, "-m", "faults.worker", str(state), address, str(zones)]
 
 
-PLAIN_RIG = Rig(
-    detector=plain_detector,
-    building=lambda zones, rows, is_attacked: plain_building(zones, rows, usual_attacks(rows) if is_attacked else ()),
-    command=_plain_command,
+TOY_RIG = Rig(
+    detector=toy_detector,
+    building=lambda zones, rows, is_attacked: toy_building(zones, rows, default_attacks(rows) if is_attacked else ()),
+    command=_toy_command,
 )
 
 
+def child_environment() -> dict[str, str]:
+    """Return the environment in which another Python process imports this checkout, with one thread."""
+    checkout = str(Path(__file__).parents[1])
+    paths = os.pathsep.join(filter(None, (checkout, os.environ.get("PYTHONPATH"))))
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
+
+
+def cpu_s(pid: int) -> float:
+    """Return the seconds of processor time a process has used (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mb(pid: int) -> float:
+    """Return the resident memory of a process (Linux)."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
 class Watcher:
-    """A monitor in a process of its own, to be killed."""
+    """A monitor in a process of its own that a trial can kill."""
 
     def __init__(self, command: Sequence[str], state: Path) -> None:
         self.state = state
         state.mkdir(parents=True, exist_ok=True)
         self._log = state / "log"
         with self._log.open("ab") as log:
-            environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=child_environment())
 
     def __enter__(self) -> "Watcher":
         return self
@@ -72,33 +93,35 @@ class Watcher:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """SIGKILL: no word of warning."""
+        """Send SIGKILL."""
         self._process.kill()
         self._process.wait()
 
     def end(self) -> None:
+        """Send SIGTERM and wait for an orderly end."""
         self._process.send_signal(signal.SIGTERM)
         if self._process.wait(WAIT_S) != 0:
-            raise EngineError(f"the watcher ended with {self._process.returncode}: {self._tail()}")
+            raise EngineError(f"the monitor process ended with code {self._process.returncode}: {self._tail()}")
 
     def until(self, is_true: Callable[[], bool], what: str) -> None:
-        """Wait for something it does."""
-        until(is_true, what, lambda: None if self.is_running else f"it ended: {self._tail()}")
+        """Wait until a condition holds, as long as the process runs."""
+        until(is_true, what, lambda: None if self.is_running else f"the monitor process ended: {self._tail()}")
 
     def _tail(self) -> str:
         return self._log.read_text(errors="replace")[-2000:]
 
 
 def until(is_true: Callable[[], bool], what: str, failure: Callable[[], str | None] = lambda: None) -> None:
+    """Wait until a condition holds; raise EngineError on a timeout or when `failure` returns a reason."""
     deadline = time.monotonic() + WAIT_S
     while not is_true():
         if time.monotonic() > deadline or failure():
-            raise EngineError(f"never: {what}; {failure() or f'waited {WAIT_S:g} s'}")
+            raise EngineError(f"waited in vain for {what}: {failure() or f'{WAIT_S:g} s are over'}")
         time.sleep(0.005)
 
 
 def summary(state: Path) -> dict[str, Any]:
-    """How the site stands by its journal; empty while there is none."""
+    """Return the site's summary from the journal, or an empty one while there is no journal."""
     try:
         with Reader(state / JOURNAL) as reader:
             return reader.summary(SITE)
@@ -107,23 +130,23 @@ def summary(state: Path) -> dict[str, Any]:
 
 
 def watched_ms(state: Path) -> int:
-    """Plant time of the newest row in the journal."""
+    """Return the plant time of the newest row in the journal."""
     return int(summary(state).get("time_ms", 0))
 
 
 def begin(watcher: Watcher, device: Publisher, telemetry: Telemetry) -> None:
-    """Send the first row again and again, until the journal shows that somebody listens: copies change nothing."""
+    """Send the first row repeatedly until it is in the journal. Duplicates do not change the journal."""
 
-    def is_heard() -> bool:
+    def is_received() -> bool:
         publish(device, telemetry, 0, 1)
         time.sleep(0.05)
         return bool(summary(watcher.state))
 
-    watcher.until(is_heard, "a first reading in the journal")
+    watcher.until(is_received, "a first reading in the journal")
 
 
 def messages(telemetry: Telemetry, first: int, end: int) -> Iterator[tuple[str, bytes]]:
-    """One message per device and row, as devices send them."""
+    """Yield topic and payload of one message per device and row."""
     devices: dict[str, list[tuple[str, int]]] = {}
     for column, name in enumerate(telemetry.names):
         device, _, signal_name = name.rpartition("/")

@@ -1,4 +1,4 @@
-"""Every sink down for the whole run, then up: delivered = produced."""
+"""Sinks that were down for a whole run must deliver every event once they are up again."""
 
 import json
 from collections import deque
@@ -10,12 +10,11 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from faults.broker import Broker, free_port
 from faults.effort import Effort
-from faults.figures import Figure, Say, all_of, none_of
+from faults.figures import Figure, Progress, expect_all, expect_none
 from faults.rig import JOURNAL, Rig, until
 from faults.syslog_receiver import SyslogReceiver
-from faults.toy_detector import SITE, plain_building, plain_detector, usual_attacks
-from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
+from faults.toy_detector import SITE, default_attacks, toy_building, toy_monitor
+from graphghha.monitor import Journal
 from graphghha.monitor.service.service import Service
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import FollowRule
@@ -26,12 +25,11 @@ from graphghha.sources import Batch, SourceStatus
 
 FAULT = "sink down for the whole run, then up"
 ZONES, ROWS = 2, 240
-CONFIG = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)
-EAGER = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=7)
+FAST_RETRIES = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=7)
 
 
-class Belt:
-    """A source that hands over what was laid on it, and ends."""
+class ListSource:
+    """A source that returns the given batches one by one and then ends."""
 
     def __init__(self, batches: list[Batch]) -> None:
         self._batches = deque(batches)
@@ -49,7 +47,7 @@ class Belt:
 
 
 class Listener:
-    """A subscriber to everything, for whom the broker keeps messages."""
+    """A subscriber to all topics with a persistent session: the broker keeps messages for it."""
 
     def __init__(self, port: int) -> None:
         self.messages: list[bytes] = []
@@ -70,19 +68,19 @@ class Listener:
         self._client.loop_stop()
 
 
-def try_sinks(folder: Path, rig: Rig, effort: Effort, say: Say) -> list[Figure]:
-    say(FAULT)
+def try_sinks(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
+    progress(FAULT)
     folder.mkdir(parents=True, exist_ok=True)
-    telemetry, port = plain_building(ZONES, ROWS, usual_attacks(ROWS)), free_port()
+    telemetry, port = toy_building(ZONES, ROWS, default_attacks(ROWS)), free_port()
     with Broker(folder) as broker:
         with Listener(broker.port):
-            pass  # from now on the broker keeps messages for it
+            pass  # opens the persistent session
         broker.stop()
-        behind = _life(folder, telemetry.batches(), port, broker.port)
+        behind = _run_service(folder, telemetry.batches(), port, broker.port)
         broker.start()
         (folder / "later").mkdir()
         with SyslogReceiver(port) as siem:
-            left = _life(folder, [], port, broker.port)
+            still_behind = _run_service(folder, [], port, broker.port)
             with Journal(folder / JOURNAL) as journal:
                 produced = [event.key for event in journal.events_after(0, 10**6)]
             until(lambda: len(siem.messages) >= len(produced), "the SIEM")
@@ -95,26 +93,25 @@ def try_sinks(folder: Path, rig: Rig, effort: Effort, say: Say) -> list[Figure]:
         "MQTT": [json.loads(message)["key"] for message in listener.messages],
     }
     return [
-        all_of(FAULT, "sinks known to be behind after the run", len(behind), len(delivered)),
-        none_of(FAULT, "sinks behind in the end", len(left)),
+        expect_all(FAULT, "sinks reported as behind after the run", len(behind), len(delivered)),
+        expect_none(FAULT, "sinks behind after the restart", len(still_behind)),
         *[_delivered(name, keys, produced) for name, keys in delivered.items()],
     ]
 
 
 def _delivered(name: str, keys: list[str], produced: list[str]) -> Figure:
     count = len(keys) if keys == produced else 0
-    return all_of(FAULT, f"events delivered once and in order: {name}", count, len(produced))
+    return expect_all(FAULT, f"events delivered once and in order: {name}", count, len(produced))
 
 
-def _life(folder: Path, batches: list[Batch], syslog_port: int, mqtt_port: int) -> list[str]:
-    """One life of the service; the sinks that did not get everything."""
-    monitor = Monitor(Journal(folder / JOURNAL))
-    monitor.add(SITE, plain_detector(ZONES), CONFIG)
-    service = Service(monitor, {SITE: Belt(batches)}, {}, drain_s=20)
+def _run_service(folder: Path, batches: list[Batch], syslog_port: int, mqtt_port: int) -> list[str]:
+    """Run the service until its source ends; return the names of the sinks that did not get every event."""
+    monitor = toy_monitor(Journal(folder / JOURNAL), ZONES)
+    service = Service(monitor, {SITE: ListSource(batches)}, {}, drain_s=20)
     for sink in (
         JsonLinesFile("file", folder / "later" / "events.jsonl"),
         SyslogSink("siem", SyslogConfig(host="127.0.0.1", port=syslog_port)),
         MqttSink("broker", MqttSinkConfig(host="127.0.0.1", port=mqtt_port)),
     ):
-        service.follow(sink, Cursor(folder / f"{sink.name}.cursor"), EAGER)
+        service.follow(sink, Cursor(folder / f"{sink.name}.cursor"), FAST_RETRIES)
     return service.run()

@@ -1,7 +1,7 @@
-"""kill -9 in every alarm state, with timers running: what comes back is what was there.
+"""A kill in any alarm state, with timers running, must not change the state after the restart.
 
-A scene with operators at work is played row by row by a process that is killed after some row. Its journal is opened
-again, compared with a play that nobody interrupted, and played to the end. FOLDER ROW
+A process plays a scenario with operator commands row by row and is killed after some row. Its journal is then opened,
+compared with an uninterrupted run, and played to the end. Usage: python -m faults.states FOLDER ROW
 """
 
 import subprocess
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from faults.effort import Effort
-from faults.figures import Figure, Say, all_of, none_of
-from faults.rig import JOURNAL, Rig
-from faults.toy_detector import SITE, START_MS, STEP_MS, plain_building, plain_detector
+from faults.figures import Figure, Progress, expect_all, expect_none
+from faults.rig import JOURNAL, Rig, child_environment
+from faults.toy_detector import SITE, START_MS, STEP_MS, toy_building, toy_monitor
 from graphghha.alarms import Command
 from graphghha.alarms.lifecycle import Letter, Verb
 from graphghha.errors import EngineError
@@ -37,8 +37,8 @@ ROOM, SUPPLY, MIXED, RETURN, VALVE = (
     "zone-02/FCU_CVLV",
 )
 ATTACKS = ((8, 33, ROOM), (10, 35, SUPPLY), (12, 37, MIXED), (14, 39, RETURN), (40, 65, VALVE))
-# what operators do once a row is judged; an alarm is raised some eight rows after its attack began
-ORDERS = {
+# operator commands after a row is scored; an alarm is raised about eight rows after its attack begins
+COMMANDS = {
     25: ((Verb.ACK, ROOM),),
     28: ((Verb.SHELVE, SUPPLY), (Verb.SUPPRESS, MIXED)),
     31: ((Verb.OUT_OF_SERVICE, RETURN),),
@@ -47,55 +47,62 @@ ORDERS = {
 SHELF_MS = 20 * STEP_MS
 
 
-def try_states(folder: Path, rig: Rig, effort: Effort, say: Say) -> list[Figure]:
-    with _theatre(folder / "whole") as monitor:
-        seen = {row: deepcopy(_seen(site)) for row, site in _play(monitor, ROWS)}
-        whole = _story(monitor)
-    chosen, mismatches = _kill_rows(seen, effort.state_kills), 0
+def try_states(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
+    with _scenario(folder / "whole") as monitor:
+        snapshots = {row: deepcopy(_snapshot(site)) for row, site in _play(monitor, ROWS)}
+        whole = _events(monitor)
+    chosen, mismatches = _kill_rows(snapshots, effort.state_kills), 0
     for number, row in enumerate(chosen, start=1):
-        _play_and_die(folder / str(row), row)
-        with _theatre(folder / str(row)) as monitor:
-            mismatches += _seen(monitor.sites[SITE]) != seen[row]
+        _play_and_kill(folder / str(row), row)
+        with _scenario(folder / str(row)) as monitor:
+            mismatches += _snapshot(monitor.sites[SITE]) != snapshots[row]
             for _ in _play(monitor, ROWS):
                 pass
-            mismatches += _story(monitor) != whole
-        say(f"{FAULT}: {number} of {len(chosen)}")
+            mismatches += _events(monitor) != whole
+        progress(f"{FAULT}: {number} of {len(chosen)}")
     return [
-        none_of(FAULT, "state mismatches after the restart, or in what follows", mismatches, f"{len(chosen)} kills"),
-        all_of(FAULT, "states A to G killed in", len(_union(seen, chosen, "letters")), len(Letter)),
-        all_of(
-            FAULT, "timers killed while running: on-delay, off-delay, shelf", len(_union(seen, chosen, "timers")), 3
+        expect_none(FAULT, "mismatches of state or later events after the restart", mismatches, f"{len(chosen)} kills"),
+        expect_all(
+            FAULT,
+            "alarm states A to G in which the process was killed",
+            len(_union(snapshots, chosen, "letters")),
+            len(Letter),
+        ),
+        expect_all(
+            FAULT,
+            "timers running at a kill: on-delay, off-delay, shelving",
+            len(_union(snapshots, chosen, "timers")),
+            3,
         ),
     ]
 
 
 @contextmanager
-def _theatre(folder: Path) -> Iterator[Monitor]:
+def _scenario(folder: Path) -> Iterator[Monitor]:
+    """Open a monitor on the journal in `folder`."""
     with Journal(folder / JOURNAL) as journal:
-        monitor = Monitor(journal)
-        monitor.add(SITE, plain_detector(ZONES), CONFIG)
-        yield monitor
+        yield toy_monitor(journal, ZONES, CONFIG)
 
 
 def _play(monitor: Monitor, end: int) -> Iterator[tuple[int, Site]]:
-    """From where the journal stands."""
-    telemetry, site = plain_building(ZONES, ROWS, ATTACKS), monitor.sites[SITE]
+    """Play the scenario from the row after the journal's last one; yield every row when it is done."""
+    telemetry, site = toy_building(ZONES, ROWS, ATTACKS), monitor.sites[SITE]
     for row in range((site.time_ms - START_MS) // STEP_MS + 1 if site.time_ms else 0, end):
         monitor.step(telemetry.batch(row, row + 1))
-        for verb, node in ORDERS.get(row, ()):
+        for verb, node in COMMANDS.get(row, ()):
             for_ms = SHELF_MS if verb is Verb.SHELVE else None
             monitor.command(SITE, Command(verb=verb, target=node, by="anna", reason="works", for_ms=for_ms))
         yield row, site
 
 
-def _seen(site: Site) -> dict[str, Any]:
-    """Everything about a site that a restart could get wrong, and what there was to get wrong."""
+def _snapshot(site: Site) -> dict[str, Any]:
+    """Return the state that a restart must restore, and the alarm states and timers in it."""
     state, desk = site.to_state(), site.desk
     alarms = state["pipeline"]["alarms"]
     timers = {
         "on-delay": bool((alarms["votes"].astype(bool) & ~alarms["active"]).any()),
         "off-delay": bool((alarms["quiet"] > 0).any()),
-        "shelf": Letter.SHELVED in desk.letters.values(),
+        "shelving": Letter.SHELVED in desk.letters.values(),
     }
     return {
         "state": pack(state),
@@ -105,41 +112,39 @@ def _seen(site: Site) -> dict[str, Any]:
     }
 
 
-def _story(monitor: Monitor) -> list[Any]:
+def _events(monitor: Monitor) -> list[Any]:
     return monitor.journal.events_after(0, 100_000)
 
 
-def _kill_rows(seen: dict[int, dict[str, Any]], count: int) -> list[int]:
-    """Rows that show most of what has not been shown yet, then others at even distances."""
+def _kill_rows(snapshots: dict[int, dict[str, Any]], count: int) -> list[int]:
+    """Return rows that together cover all alarm states and timers, then further rows at even distances."""
     chosen: list[int] = []
-    met: set[str] = set()
-    while news := max(seen, key=lambda row: len((seen[row]["letters"] | seen[row]["timers"]) - met), default=None):
-        fresh = (seen[news]["letters"] | seen[news]["timers"]) - met
-        if not fresh:
-            break
-        met |= fresh
-        chosen.append(news)
+    covered: set[str] = set()
+    covers = {row: snapshot["letters"] | snapshot["timers"] for row, snapshot in snapshots.items()}
+    while new := covers[best := max(covers, key=lambda row: len(covers[row] - covered))] - covered:
+        covered |= new
+        chosen.append(best)
     others = np.linspace(2, ROWS - 2, max(0, count - len(chosen))).astype(int).tolist()
     return sorted({*chosen, *others})
 
 
-def _union(seen: dict[int, dict[str, Any]], rows: list[int], what: str) -> set[str]:
-    return {each for row in rows for each in seen[row][what]}
+def _union(snapshots: dict[int, dict[str, Any]], rows: list[int], what: str) -> set[str]:
+    return {each for row in rows for each in snapshots[row][what]}
 
 
-def _play_and_die(folder: Path, row: int) -> None:
+def _play_and_kill(folder: Path, row: int) -> None:
     command = [sys.executable, "-m", "faults.states", str(folder), str(row)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=child_environment()) as process:
         assert process.stdout is not None
-        said = process.stdout.readline()
+        reached = process.stdout.readline()
         process.kill()
-    if not said:
-        raise EngineError(f"{' '.join(command)} ended by itself")
+    if not reached:
+        raise EngineError(f"{' '.join(command)} ended before row {row}")
 
 
 def main(folder: Path, row: int) -> None:
-    """Play to a row, say so, and wait for the end."""
-    with _theatre(folder) as monitor:
+    """Play up to a row, print its number, and wait to be killed."""
+    with _scenario(folder) as monitor:
         for _ in _play(monitor, row + 1):
             pass
         print(row, flush=True)

@@ -1,4 +1,4 @@
-"""A real far side for the syslog sink."""
+"""A syslog receiver over TCP or TLS for the syslog sink."""
 
 import contextlib
 import socket
@@ -9,14 +9,14 @@ from typing import BinaryIO, Protocol
 
 
 class KeyPair(Protocol):
-    """What a server shows to be believed."""
+    """Files of a server certificate and its private key."""
 
     cert: Path
     key: Path
 
 
 class SyslogReceiver:
-    """Accepts connections one after another and takes octet-counted frames apart."""
+    """Accepts connections one after another and collects the messages of octet-counted frames."""
 
     def __init__(self, port: int = 0, *, tls: KeyPair | None = None) -> None:
         self.messages: list[str] = []

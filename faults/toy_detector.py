@@ -1,4 +1,4 @@
-"""A detector that is cheap and can be followed by eye, on a building with two attacks: what is tried is the monitor."""
+"""A detector simple enough to follow by eye, and telemetry for it: the trials test the monitor, not the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +9,23 @@ from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.graph import CpsGraph
-from graphghha.monitor import Detector
+from graphghha.monitor import Detector, Journal, Monitor, SiteConfig
+from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
 from graphghha.sources import Batch, points_of
 
 SITE = "site"
+IMMEDIATE = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)  # no wait for late readings
 STEP_MS = 60_000
 START_MS = 1_531_180_800_000  # 2018-07-10
-WINDOW = 10  # rows a score looks back on
-CALM, CERTAIN = 0.1, 0.2  # mean deviation from mid-scale, in spans of the instrument
+WINDOW = 10  # rows that a score averages
+LOWEST, HIGHEST = 0.1, 0.2  # mean deviation from mid-scale at P(attack) 0.01 and 0.99, in instrument spans
 
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """A stretch of a building: r rows, p points, in SI."""
+    """Readings of a building in SI units: r rows, p points."""
 
     names: tuple[str, ...]
     times_ms: NDArray[np.int64]  # [r]
@@ -42,11 +44,13 @@ class Telemetry:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
+    """Class probabilities of some windows."""
+
     probs: NDArray[np.float32]  # [w s c]
 
 
-class PlainScorer:
-    """Believes in an attack on a node whose signal has stood off mid-scale, on the mean of ten rows."""
+class ToyScorer:
+    """Scores a node by how far its signal deviates from mid-scale, averaged over ten rows."""
 
     def __init__(self, graph: CpsGraph, points: Points) -> None:
         self._nodes = np.array([at for at, signal in enumerate(graph.signals) if signal is not None])
@@ -55,44 +59,52 @@ class PlainScorer:
         self._kept = np.full((0, len(points)), np.nan)
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
-        found = []
+        scores = []
         for row, is_fresh, is_wanted in zip(values, fresh, wanted, strict=True):
             self._kept = np.concatenate([self._kept, np.where(is_fresh, row, np.nan)[None]])[-WINDOW:]
             if is_wanted:
-                found.append(self._score(is_fresh))
-        return Scored(np.array(found, np.float32).reshape(-1, self._num_nodes, 4))
+                scores.append(self._score(is_fresh))
+        return Scored(np.array(scores, np.float32).reshape(-1, self._num_nodes, 4))
 
     def _score(self, fresh: NDArray[np.bool_]) -> NDArray[np.float64]:
         known = np.isfinite(self._kept)
         off = np.where(known, np.abs(self._kept - self._middle) / self._span, 0.0)
         mean = off.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        attack = np.clip((mean - CALM) / (CERTAIN - CALM), 0.01, 0.99)
+        attack = np.clip((mean - LOWEST) / (HIGHEST - LOWEST), 0.01, 0.99)
         scores = np.tile((0.99, 0.01, 0.0, 0.0), (self._num_nodes, 1))
         own = np.stack([1 - attack, attack * 0.8, attack * 0.1, attack * 0.1], axis=1)
         scores[self._nodes] = np.where(fresh[:, None], own, np.nan)
         return scores
 
 
-def plain_detector(zones: int) -> Detector:
+def toy_detector(zones: int) -> Detector:
+    """Return the toy detector for a building of fan-coil units."""
     plant = load_plant("fcu")
     graph = plant.template.replicate(zones)
     points = Points.of(plant, points_of(graph))
     return Detector(
-        model="plain@1",
+        model="toy@1",
         plant=plant,
         graph=graph,
-        make_scorer=lambda: PlainScorer(graph, points),
+        make_scorer=lambda: ToyScorer(graph, points),
         rule=AlarmRule(raise_at=0.9, clear_at=0.5, votes=3, window=5, clear_after=5),
         group_rule=GroupRule(linger=5),
         history_rows=WINDOW,
     )
 
 
+def toy_monitor(journal: Journal, zones: int, config: SiteConfig = IMMEDIATE) -> Monitor:
+    """Return a monitor of one site that the toy detector watches."""
+    monitor = Monitor(journal)
+    monitor.add(SITE, toy_detector(zones), config)
+    return monitor
+
+
 Attack = tuple[int, int, str]  # first row, end, point
 
 
-def usual_attacks(rows: int) -> tuple[Attack, ...]:
-    """A valve, a sensor in another zone meanwhile, and the valve once more."""
+def default_attacks(rows: int) -> tuple[Attack, ...]:
+    """Return attacks on a valve, on a sensor of another zone during that, and on the valve again."""
     return (
         (rows // 8, rows // 3, "zone-02/FCU_CVLV"),
         (rows // 4, rows // 2, "zone-01/RM_TEMP"),
@@ -100,8 +112,8 @@ def usual_attacks(rows: int) -> tuple[Attack, ...]:
     )
 
 
-def plain_building(zones: int, rows: int, attacks: Sequence[Attack] = (), seed: int = 0) -> Telemetry:
-    """Every signal at mid-scale with a little noise, but for those under attack."""
+def toy_building(zones: int, rows: int, attacks: Sequence[Attack] = (), seed: int = 0) -> Telemetry:
+    """Return telemetry with every signal at mid-scale plus a little noise, and an offset on attacked ones."""
     plant = load_plant("fcu")
     names = points_of(plant.template.replicate(zones))
     points = Points.of(plant, names)

@@ -1,4 +1,4 @@
-"""All faults in a row: what `graphghha bench reliability` runs."""
+"""The trials by name, and how `scripts/bench reliability` runs them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from faults.damage import try_damage
 from faults.disk import try_disks
 from faults.disorder import try_disorder
 from faults.effort import Effort
-from faults.figures import Figure, Say
+from faults.figures import Figure, Progress
 from faults.flood import try_flood
 from faults.fuzz import try_fuzz
 from faults.kill import try_kills
@@ -21,7 +21,7 @@ from faults.states import try_states
 from graphghha.errors import GraphGHHAError, NotFoundError
 from graphghha.lab.bench.harness import machine_info
 
-Trial = Callable[[Path, Rig, Effort, Say], list[Figure]]
+Trial = Callable[[Path, Rig, Effort, Progress], list[Figure]]
 TRIALS: dict[str, Trial] = {
     "kill": try_kills,
     "states": try_states,
@@ -36,29 +36,31 @@ TRIALS: dict[str, Trial] = {
 }
 
 
-def run(rig: Rig, effort: Effort, *, only: Sequence[str] = (), say: Say = lambda line: None) -> dict[str, Any]:
-    """Every trial in a folder of its own; one that breaks off is a figure that does not hold."""
-    if strange := [name for name in only if name not in TRIALS]:
-        raise NotFoundError(f"bench reliability: no trial {strange[0]!r}; there are: {', '.join(TRIALS)}")
+def run(
+    rig: Rig, effort: Effort, *, only: Sequence[str] = (), progress: Progress = lambda line: None
+) -> dict[str, Any]:
+    """Run the trials, each in a folder of its own. A trial that raises an error gives a figure that does not hold."""
+    if unknown := [name for name in only if name not in TRIALS]:
+        raise NotFoundError(f"bench reliability: unknown trial {unknown[0]!r}; choose from {', '.join(TRIALS)}")
     rows: list[dict[str, Any]] = []
     with TemporaryDirectory(prefix="graphghha-reliability-") as folder:
         for name in only or TRIALS:
             try:
-                figures = TRIALS[name](Path(folder) / name, rig, effort, say)
+                figures = TRIALS[name](Path(folder) / name, rig, effort, progress)
             except GraphGHHAError as exc:
-                figures = [Figure(name, "the trial itself", "to its end", f"broke off: {exc}", False)]
+                figures = [Figure(name, "trial completed", "yes", f"stopped: {exc}", False)]
             rows += [{"trial": name, **figure.to_dict()} for figure in figures]
-    config = {name: _plain(getattr(effort, name)) for name in effort.__dataclass_fields__}
+    config = {name: _jsonable(getattr(effort, name)) for name in effort.__dataclass_fields__}
     return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
 
 
-def _plain(value: Any) -> Any:
-    """As JSON gives it back, so that two runs can be compared."""
+def _jsonable(value: Any) -> Any:
+    """Return the value as JSON reads it back, so that stored and new settings compare equal."""
     return list(value) if isinstance(value, tuple) else value
 
 
-def with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
-    """A run of some trials, completed by an earlier run's rows of the others, if that was as thorough."""
+def merge_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """Return `result` with the earlier run's rows of all other trials, if both ran with the same effort."""
     if earlier["config"] != result["config"]:
         return result
     measured = {row["trial"] for row in result["rows"]}

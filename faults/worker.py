@@ -1,10 +1,10 @@
-"""The program that is killed: the monitor's service with the plain detector, fed by MQTT. STATE ADDRESS ZONES"""
+"""The monitor service with the toy detector, fed by MQTT. Usage: python -m faults.worker STATE ADDRESS ZONES"""
 
 import signal
 import sys
 from pathlib import Path
 
-from faults.rig import JOURNAL, PLAIN_RIG
+from faults.rig import JOURNAL, TOY_RIG
 from faults.toy_detector import SITE
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.service.service import Service
@@ -12,9 +12,9 @@ from graphghha.sources import open_source
 
 
 def main(state: Path, address: str, zones: int) -> None:
-    detector = PLAIN_RIG.detector(zones)
+    detector = TOY_RIG.detector(zones)
     monitor = Monitor(Journal(state / JOURNAL))
-    monitor.add(SITE, detector, PLAIN_RIG.config)
+    monitor.add(SITE, detector, TOY_RIG.config)
     source = open_source(address, site=SITE, points=detector.points, plant=detector.plant)
     service = Service(monitor, {SITE: source}, {}, drain_s=5.0)
     signal.signal(signal.SIGTERM, lambda *_: service.stop())

@@ -1,18 +1,18 @@
-"""Every fault in its short form: the same code as `graphghha bench reliability`."""
+"""Every trial of `scripts/bench reliability` in its short form."""
 
 import pytest
 
 from faults.effort import QUICK
-from faults.rig import PLAIN_RIG
+from faults.rig import TOY_RIG
 
 
 @pytest.fixture
-def figures(tmp_path):
-    """Runs a trial and returns the figures that do not hold, and all of them."""
+def failures(tmp_path):
+    """Return a function that runs a trial and returns the figures that do not hold."""
 
-    def run(trial, effort=QUICK, rig=PLAIN_RIG):
-        found = trial(tmp_path, rig, effort, lambda line: None)
-        assert found
-        return [figure for figure in found if not figure.holds]
+    def run(trial, effort=QUICK, rig=TOY_RIG):
+        figures = trial(tmp_path, rig, effort, lambda line: None)
+        assert figures
+        return [figure for figure in figures if not figure.holds]
 
     return run
