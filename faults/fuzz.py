@@ -19,7 +19,7 @@ from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_
 from faults.rig import JOURNAL, PREFIX, Rig, memory_mb, publish, until
 from faults.toy_detector import SITE, Telemetry
 from graphghha.monitor import Detector, Journal, Monitor, Scorer
-from graphghha.sources import Rejection, open_source
+from graphghha.sources import Rejection, open_source, parse_address
 
 FAULT = "hostile messages"
 ZONES = 2
@@ -56,7 +56,8 @@ def try_fuzz(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: i
     with Broker(folder) as broker, Journal(folder / JOURNAL) as journal:
         monitor = Monitor(journal)
         site = monitor.add(SITE, _with_scorer(detector, scorer), rig.config)
-        source = open_source(f"{broker.address}/{PREFIX}", site=SITE, points=detector.points, plant=detector.plant)
+        config = parse_address(f"{broker.address}/{PREFIX}")
+        source = open_source(config, site=SITE, points=detector.points, plant=detector.plant)
         loop = Thread(target=monitor.run, args=({SITE: source}, stop))
         loop.start()
         try:

@@ -8,9 +8,9 @@ from graphghha.plants import load_plant
 from graphghha.plants.points import Points
 from graphghha.sources import Batch, Rejection, Source, points_of
 from graphghha.sources.batch_builder import Intake
+from graphghha.sources.config import MqttConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt import MqttSource
-from graphghha.sources.mqtt_client import MqttConfig
 
 PLANT = load_plant("fcu")
 POINTS = points_of(PLANT.template.replicate(2))

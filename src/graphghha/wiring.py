@@ -18,8 +18,7 @@ from graphghha.monitor.sinks.follow import FollowRule
 from graphghha.plants import load_plant
 from graphghha.plants.points import points_of
 from graphghha.settings import Settings, SiteTable
-from graphghha.sources.addresses import open_source
-from graphghha.sources.check import CheckReport, check_address
+from graphghha.sources import CheckReport, check_source, open_source
 from graphghha.windows.features import REBUILD_ROWS
 
 ROWS_PER_DAY = 1440
@@ -54,18 +53,13 @@ def open_monitor(settings: Settings) -> Service:
     with ExitStack() as opened:
         keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)
         journal = opened.enter_context(Journal(state / settings.monitor.journal, keep, wait_s=PREDECESSOR_S))
-        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].num_zones or 1))
+        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].zones))
         sources = {}
         for name, table in tables.items():
             directory = table.model or shipped_model(table.plant)
-            site = monitor.add(name, open_detector(directory, table.num_zones or 1), _site_config(table))
-            source = open_source(
-                table.source_uri(),
-                site=name,
-                points=site.detector.points,
-                plant=site.detector.plant,
-                mapping=table.mapping,
-            )
+            site = monitor.add(name, open_detector(directory, table.zones), _site_config(table))
+            detector = site.detector
+            source = open_source(table.source_config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(source.close)
             sources[name] = source
         models = {name: table.model for name, table in tables.items() if table.model}
@@ -82,10 +76,8 @@ def open_monitor(settings: Settings) -> Service:
 def check_site(site: SiteTable, seconds: float) -> CheckReport:
     """What a site's source sends, without touching the broker's session."""
     plant = load_plant(site.plant)
-    points = points_of(plant.template.replicate(site.num_zones or 1))
-    return check_address(
-        site.source_uri(), site=site.name, points=points, plant=plant, seconds=seconds, mapping=site.mapping
-    )
+    points = points_of(plant.template.replicate(site.zones))
+    return check_source(site.source_config, site=site.name, points=points, plant=plant, seconds=seconds)
 
 
 def _site_config(site: SiteTable) -> SiteConfig:

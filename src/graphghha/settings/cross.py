@@ -1,7 +1,6 @@
 """What no single key can tell: settings that contradict each other, and parts that do not fit together."""
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import parse_qs, urlsplit
 
 from graphghha.errors import GraphGHHAError
 from graphghha.models import load_model
@@ -11,9 +10,7 @@ from graphghha.monitor.sinks.topics import overlap
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points, points_of
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
-from graphghha.sources.addresses import file_of, mqtt_config, open_source, zones_in
-from graphghha.sources.mapping_file import read_mapping
-from graphghha.sources.mqtt_client import MqttConfig
+from graphghha.sources import FileConfig, MqttConfig, SimulatedConfig, StdinConfig, open_source, read_mapping
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
@@ -25,8 +22,8 @@ def conflicts(settings: Settings) -> Iterator[str]:
     for at, site in enumerate(settings.site):
         if site.name == MONITOR:
             yield f"site[{at}].name: {MONITOR!r} is the name of the monitor's own events; choose another"
-    if len(lines := [at for at, site in enumerate(settings.site) if site.source.startswith("-")]) > 1:
-        yield f"site[{lines[1]}].source: site[{lines[0]}] reads standard input already; there is one only"
+    if len(lines := [at for at, site in enumerate(settings.site) if isinstance(site.source, StdinConfig)]) > 1:
+        yield f"site[{lines[1]}].source: site[{lines[0]}] reads standard input already; only one site can"
     yield from _mqtt_conflicts(settings)
 
 
@@ -66,27 +63,21 @@ def _repeated(table: str, names: Sequence[str]) -> Iterator[str]:
 
 def _mqtt_conflicts(settings: Settings) -> Iterator[str]:
     """A monitor that reads what it wrote would feed on itself; two clients of one id throw each other out."""
-    readers: list[tuple[str, MqttConfig]] = []
+    readers: list[tuple[str, SiteTable, MqttConfig]] = []
     for at, site in enumerate(settings.site):
-        try:
-            if zones_in(site.source) is None and site.zones is None:
-                yield f"site[{at}].zones: missing; this source does not tell"
-            found = _mqtt_of(site)
-        except GraphGHHAError as exc:
-            yield f"site[{at}].source: {exc}"
-            continue
         is_named_once = site.name not in (other.name for other in settings.site[:at])  # else that is the problem
-        readers += [(f"site[{at}]", found)] if found and is_named_once else []
+        if isinstance(source := site.source_config, MqttConfig) and is_named_once:
+            readers.append((f"site[{at}]", site, source))
     clients: dict[tuple[tuple[str, int], str], str] = {}
-    for where, each in readers:
-        yield from _taken(clients, where, _broker(each.host, each.port), each.client_id)
+    for where, site, source in readers:
+        yield from _taken(clients, where, _broker(source.host, source.port), source.client_id_for(site.name))
     for at, sink in enumerate(settings.sink):
         if not isinstance(sink, MqttTable):
             continue
         config, where = sink.config(), f"sink[{at}]"
         broker = _broker(config.host, config.port)
         yield from _taken(clients, where, broker, config.client_id)
-        for reader, source in readers:
+        for reader, _, source in readers:
             read = [topic for topic in source.filters if overlap(topic, f"{config.prefix}/#")]
             if read and _broker(source.host, source.port) == broker:
                 yield f"{where}.prefix: {reader} reads {read[0]!r}, where {config.prefix!r} lies; choose one outside"
@@ -97,13 +88,6 @@ def _taken(
 ) -> Iterator[str]:
     if (taken := clients.setdefault((broker, client_id), where)) != where:
         yield f"{where}.client_id: {client_id!r} is taken by {taken} on the same broker; give each its own"
-
-
-def _mqtt_of(site: SiteTable) -> MqttConfig | None:
-    uri = site.source_uri()
-    if not uri.startswith(("mqtt:", "mqtts:")):
-        return None
-    return mqtt_config(uri, parse_qs(urlsplit(uri).query, keep_blank_values=True), client_id=site.mqtt_client_id)
 
 
 def _broker(host: str, port: int) -> tuple[str, int]:
@@ -120,9 +104,8 @@ def _check_patience(site: SiteTable) -> None:
 
 
 def _check_file(site: SiteTable) -> None:
-    path = file_of(site.source)
-    if path is not None and not path.is_file():
-        raise GraphGHHAError(f"there is no file {path}")
+    if isinstance(site.source, FileConfig) and not site.source.path.is_file():
+        raise GraphGHHAError(f"there is no file {site.source.path}")
 
 
 def _check_model(site: SiteTable) -> None:
@@ -132,15 +115,14 @@ def _check_model(site: SiteTable) -> None:
 
 
 def _check_mapping(site: SiteTable) -> None:
-    if site.mapping:
+    if mapping := site.source_config.mapping:
         plant = load_plant(site.plant)
-        read_mapping(site.mapping, Points.of(plant, points_of(plant.template.replicate(site.num_zones or 1))))
+        read_mapping(mapping, Points.of(plant, points_of(plant.template.replicate(site.zones))))
 
 
 def _check_recording(site: SiteTable) -> None:
-    """What needs no connection can be opened to see: options, cases, columns."""
-    if file_of(site.source) is None and not site.source.startswith("sim:"):
-        return
-    plant = load_plant(site.plant)
-    points = points_of(plant.template.replicate(site.num_zones or 1))
-    open_source(site.source_uri(), site=site.name, points=points, plant=plant, mapping=site.mapping).close()
+    """Open what needs no connection, to see that its cases and columns fit."""
+    if isinstance(site.source, FileConfig | SimulatedConfig):
+        plant = load_plant(site.plant)
+        points = points_of(plant.template.replicate(site.zones))
+        open_source(site.source_config, site=site.name, points=points, plant=plant).close()

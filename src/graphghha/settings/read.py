@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from graphghha.errors import ConfigError, GraphGHHAError
 from graphghha.settings.cross import conflicts, unfit_parts
-from graphghha.settings.tables import SINKS, TABLES, Settings
+from graphghha.settings.tables import SINKS, TABLES, UNREADABLE_SOURCE, Settings
 
 Location = tuple[int | str, ...]
 
@@ -58,6 +58,8 @@ def _translated(exc: ValidationError) -> Iterator[str]:
         if error["type"] == "too_short" and error["loc"][0] in broken:
             continue  # pydantic counts only the tables without a mistake
         location = _as_written(error["loc"])
+        if error["type"] == UNREADABLE_SOURCE:  # found while its zones were counted
+            location = (*location[:-1], "source")
         yield f"{_written(location)}: {_what_instead(error, location)}"
 
 

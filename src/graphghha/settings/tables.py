@@ -1,23 +1,39 @@
 """The tables of a settings file, with their defaults and what each key may be."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from graphghha.errors import GraphGHHAError
 from graphghha.monitor.sinks import Sink
 from graphghha.monitor.sinks.jsonl import JsonLinesFile
 from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig, SyslogSink
 from graphghha.monitor.sinks.tls import Tls
-from graphghha.sources.addresses import zones_in
+from graphghha.sources import MqttConfig, SourceConfig, parse_address, stated_zones
 
 
 def _beside_the_file(path: Path, info: ValidationInfo) -> Path:
     """Relative paths count from the folder of the settings file."""
+    return _folder(info) / path.expanduser()
+
+
+def _folder(info: ValidationInfo) -> Path:
     folder: Path = (info.context or {}).get("folder", Path())
-    return folder / path.expanduser()
+    return folder
 
 
 def _existing_file(path: Path) -> Path:
@@ -48,20 +64,24 @@ def _without_credentials(address: str) -> str:
     return address
 
 
-def _without_password(source: str) -> str:
-    """A name may stand in the address of a source, a secret may not, wherever somebody puts it."""
-    parts = urlsplit(source)
-    is_named = any(option.partition("=")[0].lower() == "password" for option in parts.query.split("&"))
-    if parts.password is not None or is_named:
-        raise ValueError("no password in an address, for addresses end up in logs; use password_file")
-    return source
+def _parsed_source(address: object, info: ValidationInfo) -> SourceConfig:
+    if not isinstance(address, str):
+        raise ValueError("write the address of the source as a text")
+    return parse_address(address, _folder(info))
 
 
-def _file_beside(source: str, info: ValidationInfo) -> str:
-    """A file to be replayed is found like any other path in the settings."""
-    scheme, _, path = source.partition(":")
-    is_file = scheme in ("csv", "parquet") and path
-    return f"{scheme}:{_beside_the_file(Path(path), info)}" if is_file else source
+def _zones_of_source(zones: object, info: ValidationInfo) -> object:
+    """Fill in the number of zones that the source states, where none is written."""
+    source: SourceConfig | None = info.data.get("source")
+    if zones is not None or source is None:
+        return 1 if zones is None else zones  # a source that is itself wrong is reported in its own place
+    try:
+        stated = stated_zones(source)
+    except GraphGHHAError as exc:
+        raise PydanticCustomError(UNREADABLE_SOURCE, "{reason}", {"reason": str(exc)}) from exc
+    if not stated:
+        raise ValueError("missing; this source does not state its number of zones")
+    return len(stated)
 
 
 Place = Annotated[Path, Field(strict=False), AfterValidator(_beside_the_file)]
@@ -69,8 +89,11 @@ ExistingFile = Annotated[Place, AfterValidator(_existing_file)]
 ExistingFolder = Annotated[Place, AfterValidator(_existing_folder)]
 SecretFile = Annotated[Place, AfterValidator(_readable_secret)]
 Address = Annotated[str, AfterValidator(_without_credentials)]
-SourceAddress = Annotated[str, AfterValidator(_without_password), AfterValidator(_file_beside)]
+SourceAddress = Annotated[SourceConfig, PlainValidator(_parsed_source)]
+Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_zones_of_source)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+BROKER_KEYS = ("client_id", "username", "password_file", "ca_file", "cert_file", "key_file")
+UNREADABLE_SOURCE = "unreadable_source"
 Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
 
@@ -131,7 +154,7 @@ class SiteTable(Credentials):
     name: Name
     source: SourceAddress
     plant: str = "fcu"
-    zones: int | None = Field(default=None, ge=1, le=10_000)  # may be left out when the source tells
+    zones: Zones = Field(default=None, validate_default=True)  # may be left out if the source states it
     model: ExistingFolder | None = None  # the one shipped for the plant when left out
     mapping: ExistingFile | None = None
     client_id: Name | None = None
@@ -142,32 +165,19 @@ class SiteTable(Credentials):
     latching: bool = False  # alarms stay until somebody resets them
 
     @property
-    def num_zones(self) -> int | None:
-        """As written, or as the source tells; None when nobody does."""
-        told = zones_in(self.source) if self.zones is None else None
-        return len(told) if told else self.zones
-
-    @property
-    def is_mqtt(self) -> bool:
-        return self.source.startswith(("mqtt:", "mqtts:"))
-
-    @property
-    def mqtt_client_id(self) -> str:
-        return self.client_id or f"graphghha-{self.name}"
-
-    def source_uri(self) -> str:
-        """The address with the credentials that belong to it (paths only, no secrets)."""
-        if not self.is_mqtt:
-            return self.source
-        keys = ("username", "password_file", "ca_file", "cert_file", "key_file")
-        options = {key: str(value) for key in keys if (value := getattr(self, key)) is not None}
-        query = urlencode({"client_id": self.mqtt_client_id} | options)
-        return f"{self.source}{'&' if '?' in self.source else '?'}{query}"
+    def source_config(self) -> SourceConfig:
+        """The source, with the mapping and the credentials that this table adds to its address."""
+        source = self.source if self.source.mapping or not self.mapping else replace(self.source, mapping=self.mapping)
+        if not isinstance(source, MqttConfig):
+            return source
+        given = {key: value for key in BROKER_KEYS if (value := getattr(self, key)) is not None}
+        return replace(source, **given)
 
     @model_validator(mode="after")
-    def _credentials_are_for_brokers(self) -> Self:
-        if not self.is_mqtt and (self.username or self.ca_file or self.cert_file or self.client_id):
+    def _is_usable(self) -> Self:
+        if not isinstance(self.source, MqttConfig) and any(getattr(self, key) is not None for key in BROKER_KEYS):
             raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
+        _ = self.source_config  # certificates of an mqtt:// address are refused here
         return self
 
 

@@ -1,22 +1,32 @@
 """Where readings come from: simulator, files, standard input, MQTT. Nothing here writes to a plant."""
 
 from graphghha.plants.points import points_of
-from graphghha.sources.addresses import open_source, zones_in
+from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Gap, Quality, Reading, Rejection, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
+from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
+from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.opening import open_source, stated_zones
 
 __all__ = [
     "Batch",
     "CheckReport",
+    "FileConfig",
     "Gap",
+    "MqttConfig",
     "Quality",
     "Reading",
     "Rejection",
+    "SimulatedConfig",
     "Source",
+    "SourceConfig",
     "SourceStatus",
+    "StdinConfig",
     "check_address",
     "check_source",
     "open_source",
+    "parse_address",
     "points_of",
-    "zones_in",
+    "read_mapping",
+    "stated_zones",
 ]

@@ -1,212 +1,174 @@
-"""Sources by address: `sim:fcu?zones=12`, `csv:FILE`, `parquet:FILE`, `mqtt://host/prefix`, `-`."""
+"""Addresses as people write them: `sim:fcu?zones=12`, `csv:FILE`, `parquet:FILE`, `mqtt://host/prefix`, `-`."""
 
 import math
 import re
-import sys
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal
+from urllib.parse import SplitResult, unquote, urlsplit
 
+from graphghha._util.suggest import nearest
 from graphghha.errors import ConfigError
-from graphghha.plants import CaseSpec, Plant, load_plant
-from graphghha.plants.points import Points, nearest
-from graphghha.sources.base import Source
-from graphghha.sources.batch_builder import MAX_AHEAD_MS, Intake
-from graphghha.sources.mapping import Mapper
-from graphghha.sources.mapping_file import read_mapping
-from graphghha.sources.replay import Replay
-from graphghha.sources.stdin import LineSource
-
-if TYPE_CHECKING:
-    from graphghha.sources.mqtt_client import MqttConfig
+from graphghha.plants import CaseSpec
+from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
 
 FORMS = "sim:PLANT?zones=12&speed=60, csv:FILE, parquet:FILE, mqtt://HOST:PORT/PREFIX, mqtts://.., or - for JSON lines"
-_MQTT_OPTIONS = {
-    "client_id": str,
-    "username": str,
-    "password_file": Path,
-    "ca_file": Path,
-    "cert_file": Path,
-    "key_file": Path,
-    "keepalive_s": int,
-    "session_expiry_s": int,
-    "receive_maximum": int,
-    "max_message_bytes": int,
-    "reconnect_max_s": int,
-}
+_SCHEMES = ("sim", "csv", "parquet", "mqtt", "mqtts", "-")
 
 
-def open_source(
-    uri: str,
-    *,
-    site: str,
-    points: Sequence[str],
-    plant: Plant,
-    mapping: Path | None = None,
-    is_listener: bool = False,
-) -> Source:
-    """The source at this address, feeding these points of a site.
-
-    A listener only looks on: it leaves the broker's session and the messages in it to the monitor.
-    """
-    scheme, rest, options = _parts(uri)
-    table = Points.of(plant, points)
-    if named := options.pop("mapping", []):
-        mapping = Path(named[-1])
-    rules = read_mapping(mapping, table) if mapping else None
-    if scheme in ("mqtt", "mqtts"):
-        return _open_mqtt(uri, options, site, Mapper(table, rules, prefix=urlsplit(uri).path), is_listener)
-    mapper = Mapper(table, rules)
-    if scheme == "-":
-        ahead_ms = int(_number(options, "max_ahead_s", MAX_AHEAD_MS / 1000, uri) * 1000)
-        _refuse_others(options, ("max_ahead_s", "mapping"), uri)
-        return LineSource(sys.stdin.buffer, Intake(site, mapper, max_ahead_ms=ahead_ms))
-    if scheme == "sim":
-        return _open_simulation(uri, rest, options, site, mapper)
-    speed = _number(options, "speed", None, uri)
-    _refuse_others(options, ("speed", "mapping"), uri)
-    return _open_file(scheme, Path(rest), site, mapper, plant, speed)
-
-
-def zones_in(uri: str) -> tuple[str, ...] | None:
-    """The zones a source knows of itself, before it is opened; None when only its readings will tell."""
-    scheme, rest, options = _parts(uri)
-    if scheme == "sim":
-        count = int(_number(options, "zones", 12, uri))
-        return tuple(dict.fromkeys(z for z in load_plant(rest).template.replicate(count).zones if z is not None))
-    if scheme == "parquet":
-        from graphghha.errors import SchemaError
-        from graphghha.plants.telemetry import TelemetryFile
-
-        try:
-            return TelemetryFile(Path(rest)).meta.zones
-        except SchemaError:
-            return None
-    return None
-
-
-def file_of(uri: str) -> Path | None:
-    """The file a source replays, if it is one."""
-    scheme, rest, _ = _parts(uri)
-    return Path(rest) if scheme in ("csv", "parquet") else None
-
-
-def _parts(uri: str) -> tuple[str, str, dict[str, list[str]]]:
-    """Scheme, what follows it, and the options after the question mark."""
-    address, _, query = uri.partition("?") if not uri.startswith(("csv:", "parquet:")) else uri.rpartition("?")
-    if not address:  # rpartition found no question mark
-        address, query = query, ""
-    scheme, colon, rest = address.partition(":")
-    if (
-        scheme not in ("sim", "csv", "parquet", "mqtt", "mqtts", "-")
-        or (scheme == "-") == bool(colon)
-        or not (rest or scheme == "-")
-    ):
-        raise ConfigError(f"source {_shown(uri)!r}: not an address; write {FORMS}")
-    options: dict[str, list[str]] = {}
-    for option in filter(None, query.split("&")):
-        key, _, value = option.partition("=")
-        options.setdefault(key, []).append(unquote(value))  # a + is a +: names of cases hold it
-    return scheme, rest, options
-
-
-def _open_simulation(uri: str, plant: str, options: dict[str, list[str]], site: str, mapper: Mapper) -> Source:
-    from graphghha.sources.simulated import SimulationConfig, simulated_source
-
-    default = SimulationConfig()
-    config = replace(
-        default,
-        zones=int(_number(options, "zones", default.zones, uri)),
-        seed=int(_number(options, "seed", default.seed, uri)),
-        days=int(_number(options, "days", default.days, uri)),
-        start=_time(options, default.start, uri),
-        cases=tuple(CaseSpec.parse(text) for text in options.get("case", ())),
-        speed=_number(options, "speed", None, uri),
-    )
-    _refuse_others(options, ("zones", "seed", "days", "start", "case", "speed", "mapping"), uri)
-    return simulated_source(load_plant(plant), site, mapper, config)
-
-
-def _open_file(scheme: str, path: Path, site: str, mapper: Mapper, plant: Plant, speed: float | None) -> Source:
-    from graphghha.sources.files import csv_batches, parquet_batches
-
-    batches = (csv_batches if scheme == "csv" else parquet_batches)(path, site, mapper, plant)
-    return Replay(batches, mapper, what=str(path), speed=speed)
-
-
-def _open_mqtt(uri: str, options: dict[str, list[str]], site: str, mapper: Mapper, is_listener: bool) -> Source:
-    from graphghha.sources.mqtt import MqttSource
-
-    config = mqtt_config(uri, options, client_id=f"graphghha-{site}", is_listener=is_listener)
-    return MqttSource(config, Intake(site, mapper))
-
-
-def mqtt_config(uri: str, options: dict[str, list[str]], **defaults: Any) -> "MqttConfig":
-    """Settings of an `mqtt://` or `mqtts://` address."""
-    from graphghha.sources.mqtt_client import MqttConfig
-
+def parse_address(address: str, folder: Path = Path()) -> SourceConfig:
+    """Return the settings that an address stands for. Relative paths in it count from `folder`."""
     try:
-        split = urlsplit(uri)
-        port = split.port
+        return _parse(address, folder)
+    except ConfigError as exc:
+        raise ConfigError(f"source {_without_secrets(address)!r}: {exc}") from exc
+
+
+def _parse(address: str, folder: Path) -> SourceConfig:
+    scheme, rest, options = _split(address, folder)
+    source: SourceConfig
+    match scheme:
+        case "sim":
+            source = _simulated(rest, options)
+        case "csv" | "parquet":
+            source = _file(scheme, rest, options)
+        case "-":
+            source = StdinConfig(**options.given(max_ahead_s=options.number, mapping=options.path))
+        case _:
+            source = _mqtt(urlsplit(address), options)
+    options.refuse_unknown()
+    return source
+
+
+def _split(address: str, folder: Path) -> tuple[str, str, "_Options"]:
+    """Return the scheme, what follows it, and the options after the question mark."""
+    head, _, query = address.partition("?")
+    if address.startswith(("csv:", "parquet:")) and "?" in address:
+        head, _, query = address.rpartition("?")  # the name of a file may contain a question mark
+    scheme, colon, rest = head.partition(":")
+    if scheme not in _SCHEMES or (scheme == "-") == bool(colon) or not (rest or scheme == "-"):
+        raise ConfigError(f"not an address of a source; write {FORMS}")
+    return scheme, rest, _Options(query, folder)
+
+
+def _simulated(plant: str, options: "_Options") -> SimulatedConfig:
+    return SimulatedConfig(
+        plant=plant,
+        **options.given(
+            zones=options.whole_number,
+            seed=options.whole_number,
+            days=options.whole_number,
+            start=options.time,
+            speed=options.number,
+            mapping=options.path,
+        ),
+        cases=tuple(CaseSpec.parse(text) for text in options.texts("case")),
+    )
+
+
+def _file(file_format: Literal["csv", "parquet"], path: str, options: "_Options") -> FileConfig:
+    return FileConfig(
+        path=options.folder / Path(path).expanduser(),
+        format=file_format,
+        **options.given(speed=options.number, mapping=options.path),
+    )
+
+
+def _mqtt(parts: SplitResult, options: "_Options") -> MqttConfig:
+    try:
+        port = parts.port
     except ValueError as exc:
-        raise ConfigError(f"source {_shown(uri)!r}: {exc}") from exc
-    if split.password is not None:
-        raise ConfigError(f"source {_shown(uri)!r}: a password in an address ends up in logs; give password_file=FILE")
-    use_tls = split.scheme == "mqtts"
-    given: dict[str, Any] = {"username": unquote(split.username)} if split.username else {}
-    for key, kind in _MQTT_OPTIONS.items():
-        if key in options:
-            given[key] = int(_number(options, key, None, uri)) if kind is int else kind(options[key][-1])
-    _refuse_others(options, (*_MQTT_OPTIONS, "topic", "mapping"), uri)
-    assert set(given) <= {field.name for field in fields(MqttConfig)}
-    settings = defaults | given
-    if settings.get("is_listener"):
-        settings["client_id"] += "-check"
+        raise ConfigError(str(exc)) from exc
+    if parts.password is not None or "password" in options:
+        raise ConfigError("an address must not contain a password, because addresses end up in logs; use password_file")
+    use_tls = parts.scheme == "mqtts"
+    given = options.given(
+        client_id=options.text,
+        username=options.text,
+        password_file=options.path,
+        ca_file=options.path,
+        cert_file=options.path,
+        key_file=options.path,
+        keepalive_s=options.whole_number,
+        session_expiry_s=options.whole_number,
+        receive_maximum=options.whole_number,
+        max_message_bytes=options.whole_number,
+        reconnect_max_s=options.whole_number,
+        mapping=options.path,
+    )
+    if parts.username:
+        given.setdefault("username", unquote(parts.username))
     return MqttConfig(
-        host=split.hostname or "",
+        host=parts.hostname or "",
         port=port or (8883 if use_tls else 1883),
-        prefix=split.path.strip("/"),
-        topics=tuple(options.get("topic", ())),
+        prefix=parts.path.strip("/"),
+        topics=options.texts("topic"),
         use_tls=use_tls,
-        **settings,
+        **given,
     )
 
 
-def _number(options: dict[str, list[str]], key: str, default: Any, uri: str) -> Any:
-    if key not in options:
-        return default
-    try:
-        number = float(options[key][-1])
+class _Options:
+    """The options of an address. Reading one makes it known; `refuse_unknown` reports those that nothing has read."""
+
+    def __init__(self, query: str, folder: Path) -> None:
+        self.folder = folder
+        self._texts: dict[str, list[str]] = {}
+        self._known: list[str] = []
+        for option in filter(None, query.split("&")):
+            key, _, value = option.partition("=")
+            self._texts.setdefault(key, []).append(unquote(value))  # a + stays a +: names of cases contain it
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
+    def given(self, **readers: Callable[[str], Any]) -> dict[str, Any]:
+        """Return the options that were written, each read by its reader."""
+        self._known += readers
+        return {key: read(key) for key, read in readers.items() if key in self}
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return all values of an option that may be repeated."""
+        self._known.append(key)
+        return tuple(self._texts.get(key, ()))
+
+    def text(self, key: str) -> str:
+        return self._texts[key][-1]
+
+    def path(self, key: str) -> Path:
+        return self.folder / Path(self.text(key)).expanduser()
+
+    def number(self, key: str) -> float:
+        try:
+            number = float(self.text(key))
+        except ValueError:
+            number = math.nan
         if not math.isfinite(number):
-            raise ValueError("not finite")
+            raise ConfigError(f"{key}={self.text(key)!r} is not a number")
         return number
-    except ValueError:
-        raise ConfigError(f"source {_shown(uri)!r}: {key}={options[key][-1]!r} is not a number") from None
+
+    def whole_number(self, key: str) -> int:
+        if not (number := self.number(key)).is_integer():
+            raise ConfigError(f"{key}={self.text(key)!r} is not a whole number")
+        return int(number)
+
+    def time(self, key: str) -> datetime:
+        try:
+            return datetime.fromisoformat(self.text(key)).replace(tzinfo=None)
+        except ValueError:
+            raise ConfigError(f"{key}={self.text(key)!r} is not a time like 2018-07-02T08:00") from None
+
+    def refuse_unknown(self) -> None:
+        for key in self._texts:
+            if key not in self._known:
+                near = nearest(key, self._known)
+                hint = f"did you mean {near!r}?" if near else f"use {' | '.join(self._known)}"
+                raise ConfigError(f"unknown option {key!r}; {hint}")
 
 
-def _time(options: dict[str, list[str]], default: datetime, uri: str) -> datetime:
-    if "start" not in options:
-        return default
-    try:
-        return datetime.fromisoformat(options["start"][-1]).replace(tzinfo=None)
-    except ValueError:
-        text = options["start"][-1]
-        raise ConfigError(f"source {_shown(uri)!r}: start={text!r} is not a time like 2018-07-02T08:00") from None
-
-
-def _refuse_others(options: dict[str, list[str]], known: Sequence[str], uri: str) -> None:
-    for key in options:
-        if key not in known:
-            near = nearest(key, known)
-            hint = f"did you mean {near!r}?" if near else f"use {' | '.join(known)}"
-            raise ConfigError(f"source {_shown(uri)!r}: unknown option {key!r}; {hint}")
-
-
-def _shown(uri: str) -> str:
-    """An address for messages, without the password somebody may have put into it."""
-    uri = re.sub(r"(?i)([?&][^=&]*(?:password|secret|token)=)[^&]*", r"\1***", uri)
-    head, at, tail = uri.rpartition("@")
-    return f"{head.partition('://')[0]}://***@{tail}" if at and "://" in head else uri
+def _without_secrets(address: str) -> str:
+    """Return the address for messages, without a password that somebody may have put into it."""
+    address = re.sub(r"(?i)([?&][^=&]*(?:password|secret|token)=)[^&]*", r"\1***", address)
+    head, at, tail = address.rpartition("@")
+    return f"{head.partition('://')[0]}://***@{tail}" if at and "://" in head else address

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from graphghha.plants.points import Points
 from graphghha.sources.base import Batch, Quality, Rejection
+from graphghha.sources.config import MAX_AHEAD_S
 from graphghha.sources.mapping import Mapper, Route
 from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
-MAX_AHEAD_MS = 600_000  # a reading from further in the future has a wrong clock, and would close rows before their time
+MAX_AHEAD_MS = round(MAX_AHEAD_S * 1000)
 _SEQUENCES_REMEMBERED = 100_000
 # what a telemetry file or a device may say, beside our own words
 _USABLE = {Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"}

@@ -4,15 +4,16 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from graphghha.plants import Plant
-from graphghha.sources.addresses import open_source
+from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
+from graphghha.sources.config import SourceConfig
 from graphghha.sources.mapping import Mapper
+from graphghha.sources.opening import open_source
 from graphghha.sources.timestamps import iso
 
 ENOUGH_READINGS = 1_000_000  # of a file: its first rows tell enough
@@ -104,8 +105,23 @@ class CheckReport:
         return lost + silent + heard
 
 
-def check_source(source: Source, points: Sequence[str], seconds: float) -> CheckReport:
-    """Listen for so long, or until the source ends or has said enough. Nothing is acknowledged."""
+def check_address(address: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float) -> CheckReport:
+    """Check the source at an address, as `check_source` does."""
+    return check_source(parse_address(address), site=site, points=points, plant=plant, seconds=seconds)
+
+
+def check_source(
+    config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, seconds: float
+) -> CheckReport:
+    """Listen for so many seconds, or until the source ends or has sent enough. Nothing is acknowledged."""
+    source = open_source(config, site=site, points=points, plant=plant, is_listener=True)
+    try:
+        return _listen(source, points, seconds)
+    finally:
+        source.close()
+
+
+def _listen(source: Source, points: Sequence[str], seconds: float) -> CheckReport:
     heard = _Heard(len(points))
     began = time.monotonic()
     while (left := began + seconds - time.monotonic()) > 0 and heard.total < ENOUGH_READINGS:
@@ -124,17 +140,6 @@ def check_source(source: Source, points: Sequence[str], seconds: float) -> Check
         rejected={why: count for why, count in heard.rejected.items() if count},
         status=source.status,
     )
-
-
-def check_address(
-    uri: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float, mapping: Path | None = None
-) -> CheckReport:
-    """As `check_source`, for a source that is opened for looking only."""
-    source = open_source(uri, site=site, points=points, plant=plant, mapping=mapping, is_listener=True)
-    try:
-        return check_source(source, points, seconds)
-    finally:
-        source.close()
 
 
 class _Heard:

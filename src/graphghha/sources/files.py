@@ -18,7 +18,9 @@ from graphghha.plants.points import nearest
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, Rejection
 from graphghha.sources.batch_builder import judged
+from graphghha.sources.config import FileConfig
 from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.replay import Replay
 from graphghha.sources.tables import numbers, open_csv, open_parquet, times_ms
 from graphghha.sources.timestamps import LATEST_MS
 from graphghha.sources.wide import WideLayout
@@ -26,6 +28,13 @@ from graphghha.sources.wide import WideLayout
 TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [degF]`
 _GOOD = (b"good", b"uncertain", b"repaired", b"ok", b"")
+
+
+def file_source(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> Replay:
+    """Open a file. A header that does not fit raises here, not at the first poll."""
+    read = csv_batches if config.format == "csv" else parquet_batches
+    batches = read(config.path, site, mapper, plant)
+    return Replay(batches, mapper, what=str(config.path), speed=config.speed)
 
 
 def csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from graphghha.sources.base import Batch, Gap, Rejection, SourceStatus
 from graphghha.sources.batch_builder import Intake
+from graphghha.sources.config import MqttConfig
 from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper
-from graphghha.sources.mqtt_client import MqttConfig, connect_properties, make_client, subscriptions
+from graphghha.sources.mqtt_client import connect_properties, make_client, subscriptions
 
 GAPS_REMEMBERED = 100
 MESSAGES_PER_BATCH = 4_000

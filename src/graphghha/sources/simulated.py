@@ -1,31 +1,22 @@
 """A plant's testbed as a source: a building that lives at any multiple of real time, under attack if asked."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, time
 
 import numpy as np
 
-from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
+from graphghha.plants import LabelledDay, load_plant, load_testbed
 from graphghha.plants.points import points_of
 from graphghha.sources.base import Batch
+from graphghha.sources.config import SimulatedConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SimulationConfig:
-    zones: int = 12
-    seed: int = 0
-    start: datetime = datetime(2018, 7, 2)  # readings before are simulated and left out
-    days: int = 365
-    cases: tuple[CaseSpec, ...] = ()
-    speed: float | None = None  # None: as fast as it is taken
-
-
-def simulated_source(plant: Plant, site: str, mapper: Mapper, config: SimulationConfig) -> Replay:
-    """The testbed of this plant; the same settings give the same readings."""
+def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> Replay:
+    """Open the testbed of the plant."""
+    plant = load_plant(config.plant)
     testbed = load_testbed(plant.name)
     days = testbed.run(
         zones=config.zones,

@@ -37,7 +37,7 @@ def test_the_example_is_sound_and_shows_every_kind_of_sink():
     assert problems_of(EXAMPLE) == []
     settings = read_settings(EXAMPLE)
     assert {sink.kind for sink in settings.sink} == {"jsonl", "mqtt", "syslog"}
-    assert [site.num_zones for site in settings.site] == [12, 2]
+    assert [site.zones for site in settings.site] == [12, 2]
 
 
 def test_every_problem_is_listed_with_its_place_and_what_instead(write):
@@ -64,7 +64,7 @@ def test_every_problem_is_listed_with_its_place_and_what_instead(write):
         ("[[site]]\nname='monitor'\nsource='sim:fcu'\n", "site[1].name: 'monitor' is the name of the monitor's own"),
         ("[[site]]\nname='b'\nzones=1\nsource='kafka:x'\n", "site[1].source: source 'kafka:x': not an address"),
         ("[[site]]\nname='b'\nsource='csv'\n", "site[1].source: source 'csv': not an address"),
-        ("[[site]]\nname='b'\nsource='mqtt://b/p'\n", "site[1].zones: missing; this source does not tell"),
+        ("[[site]]\nname='b'\nsource='mqtt://b/p'\n", "site[1].zones: missing; this source does not state its number"),
         (
             "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://broker'\nprefix='plant/alarms'\n",
             "sink[0].prefix: site[0] reads 'plant/#', where 'plant/alarms' lies; choose one outside",
@@ -106,7 +106,8 @@ def test_secrets_come_from_files_and_are_told_nowhere(write, tmp_path):
     path = write(SITE + "username = 'me'\npassword_file = 'secret'\n")
     settings = read_settings(path)
     assert settings.secret_files() == (tmp_path / "secret",) and "sesame" not in repr(settings)
-    assert "password_file=" in settings.site[0].source_uri() and "sesame" not in settings.site[0].source_uri()
+    source = settings.site[0].source_config
+    assert (source.username, source.password_file) == ("me", tmp_path / "secret")
     for line in ('password = "open sesame"', 'source = "mqtt://me:open sesame@broker/x"'):
         text = "\n".join(problems(write(f'[[site]]\nname = "north"\nzones = 1\n{line}\n')))
         assert "sesame" not in text and "password_file" in text
@@ -154,8 +155,14 @@ def test_the_command_lists_problems_and_ends_with_two(write):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        (SITE.replace("/plant", "/plant?password=hunter2"), "site[0].source: no password in an address"),
-        (SITE.replace("broker", "ada:hunter2@broker"), "site[0].source: no password in an address"),
+        (
+            SITE.replace("/plant", "/plant?password=hunter2"),
+            "site[0].source: source 'mqtt://broker/plant?password=***': an address",
+        ),
+        (
+            SITE.replace("broker", "ada:hunter2@broker"),
+            "site[0].source: source 'mqtt://***@broker/plant': an address",
+        ),
         (
             SITE + '[[sink]]\nname = "s"\nkind = "mqtt"\naddress = "mqtt://broker?password=hunter2"\n',
             "sink[0]: address 'mqtt://broker': write mqtt://HOST[:PORT]",
@@ -180,7 +187,29 @@ def test_a_mistake_is_told_once_and_no_secret_with_it(write, text, place):
 
 def test_a_name_may_stand_in_the_address_of_a_source(write):
     (site,) = read_settings(write(SITE.replace("broker", "ada@broker"))).site
-    assert site.source_uri().startswith("mqtt://ada@broker/plant?client_id=")
+    assert site.source_config.username == "ada"
+    (site,) = read_settings(write(SITE.replace("broker", "ada@broker") + "username = 'bob'\n")).site
+    assert site.source_config.username == "bob"
+
+
+@pytest.mark.parametrize(
+    ("address", "table", "client_id"),
+    [("", "", "graphghha-north"), ("?client_id=own", "", "own"), ("?client_id=own", "client_id = 'mine'\n", "mine")],
+)
+def test_the_client_id_of_the_table_prevails_over_that_of_the_address(write, address, table, client_id):
+    (site,) = read_settings(write(SITE.replace("/plant", f"/plant{address}") + table)).site
+    assert site.source_config.client_id_for(site.name) == client_id
+
+
+def test_paths_in_an_address_count_from_the_folder_of_the_file_too(write, tmp_path):
+    (site,) = read_settings(write(SITE.replace("/plant", "/plant?mapping=map.toml&password_file=a b"))).site
+    assert site.source_config.mapping == tmp_path / "map.toml"
+    assert site.source_config.password_file == tmp_path / "a b"
+
+
+def test_a_parquet_file_that_cannot_be_read_for_its_zones_is_a_mistake_of_the_source(write):
+    (problem,) = problems(write(SITE.replace("mqtt://broker/plant", "parquet:no.parquet").replace("zones = 2\n", "")))
+    assert problem.startswith("site[0].source: ") and "no.parquet" in problem
 
 
 def test_what_would_fail_at_the_start_is_found_by_the_check(write):
@@ -201,7 +230,7 @@ def test_what_would_fail_at_the_start_is_found_by_the_check(write):
     ("source", "said"),
     [
         ("sim:fcu?zone=1", "unknown option 'zone'; did you mean 'zones'?"),
-        ("sim:fcu?zones=1&days=1&case=FCU_OABlockag@1", "FCU_OABlockage"),
+        ("sim:fcu?zones=1&days=1&case=FCU_OABlockag@1,start=2018-07-02T09:00", "FCU_OABlockage"),
         ("csv:day.csv?sped=60", "unknown option 'sped'; did you mean 'speed'?"),
     ],
     ids=["option", "case", "option-of-a-file"],

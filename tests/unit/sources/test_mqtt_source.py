@@ -8,7 +8,7 @@ import pytest
 
 from faults.broker import Broker, Certificates
 from graphghha.errors import ConfigError, DataError
-from graphghha.sources import Rejection, check_address, open_source
+from graphghha.sources import Rejection, check_address, open_source, parse_address
 from source_builders import NINE, PLANT, POINTS, collect, listen, readings, until
 
 ROOM = "bms/zone-01/RM_TEMP"
@@ -151,30 +151,26 @@ def test_a_broker_whose_certificate_nobody_vouches_for_is_not_trusted(guarded):
 
 
 @pytest.mark.parametrize(
-    ("address", "error", "message"),
+    ("address", "error"),
     [
-        ("mqtt://eve:pw@host/bms", ConfigError, r"mqtt://\*\*\*@host/bms.*password_file"),
-        ("mqtt://host:99999/bms", ConfigError, "[Pp]ort"),
-        ("mqtt://host/bms?keepalive=3", ConfigError, "did you mean 'keepalive_s'"),
-        ("mqtt://host/bms?topic=a/%23/b", ConfigError, "no topic filter"),
-        ("mqtt://host/bms?ca_file=ca.pem", ConfigError, "mqtts://"),
-        ("mqtts://host/bms?ca_file=absent.pem", ConfigError, "absent.pem"),
-        ("mqtt://eve@host/bms?password_file=absent", DataError, "absent"),
+        ("mqtts://host/bms?ca_file=absent.pem", ConfigError),
+        ("mqtt://eve@host/bms?password_file=absent", DataError),
+        ("mqtt://host/bms?password_file=absent", ConfigError),
     ],
 )
-def test_an_address_that_cannot_work_is_refused_with_a_reason(address, error, message):
-    with pytest.raises(error, match=message):
-        open_source(address, site="site", points=POINTS, plant=PLANT)
+def test_credentials_that_cannot_be_used_are_refused_with_a_reason(address, error):
+    with pytest.raises(error, match="absent|a password needs a username"):
+        open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)
 
 
 def test_a_check_hears_the_broker_and_leaves_the_session_to_the_monitor(broker):
     address = f"{broker.address}/bms"
-    with closing(open_source(address, site="site", points=POINTS, plant=PLANT)) as monitor:
+    with closing(open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)) as monitor:
         until(lambda: monitor.status.is_connected)
     with broker.publisher() as device:
         device.send("bms/zone-01/RM_TMP", b"20.0", retain=True)
         device.send(ROOM, reading(21.0))
         report = check_address(address, site="site", points=POINTS, plant=PLANT, seconds=1.0)
     assert report.rejected == {Rejection.RETAINED: 1} and report.silent == POINTS
-    with closing(open_source(address, site="site", points=POINTS, plant=PLANT)) as monitor:
+    with closing(open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)) as monitor:
         assert 21.0 in collect(monitor, 2)[0]

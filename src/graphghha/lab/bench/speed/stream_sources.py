@@ -14,7 +14,7 @@ import numpy as np
 
 from graphghha.plants import Plant, load_plant, load_simulator
 from graphghha.plants.points import Points
-from graphghha.sources import Source, open_source, points_of
+from graphghha.sources import FileConfig, Source, open_source, parse_address, points_of
 from graphghha.sources.base import Batch
 from graphghha.sources.batch_builder import Intake
 from graphghha.sources.mapping import Mapper
@@ -57,7 +57,8 @@ def _sources(
     for layout in ("wide", "long"):
         file = folder / f"{layout}.parquet"
         load_simulator("fcu")(zones=zones, days=days, start=START, seed=1, cases=[], out=file, layout=layout)
-        yield f"parquet {layout}", open_source(f"parquet:{file}", site="site", points=names, plant=plant), None
+        config = FileConfig(path=file, format="parquet")
+        yield f"parquet {layout}", open_source(config, site="site", points=names, plant=plant), None
     points = Points.of(plant, names)
     for label, lines in (("JSON line per reading", _readings(points)), ("JSON line per device", _devices(points))):
         yield label, LineSource(io.BytesIO(b"\n".join(lines)), Intake("site", Mapper(points))), None
@@ -67,13 +68,13 @@ def _sources(
         ("MQTT topic per point", _topics(points)),
         ("MQTT message per device", _device_topics(points)),
     ):
-        address = f"{mqtt}/bench?client_id={label.split()[1]}"
-        away = open_source(address, site="site", points=names, plant=plant)
+        broker = parse_address(f"{mqtt}/bench?client_id={label.split()[1]}")
+        away = open_source(broker, site="site", points=names, plant=plant)
         while not away.status.is_connected:
             time.sleep(0.01)
         away.close()
         count = _publish(mqtt, messages)
-        source = open_source(address, site="site", points=names, plant=plant)
+        source = open_source(broker, site="site", points=names, plant=plant)
         try:
             yield label, source, count
         finally:

@@ -1,0 +1,59 @@
+"""From the settings of a source to the open source, and to what it states about itself beforehand."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphghha.errors import SchemaError
+from graphghha.plants import Plant, load_plant
+from graphghha.plants.points import Points
+from graphghha.sources.base import Source
+from graphghha.sources.batch_builder import Intake
+from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
+from graphghha.sources.mapping import Mapper
+from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.stdin import LineSource
+
+
+def open_source(
+    config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, is_listener: bool = False
+) -> Source:
+    """Open the source that feeds these points of a site.
+
+    A listener reads beside the monitor: it leaves the broker's session and the messages in it alone.
+    """
+    table = Points.of(plant, points)
+    rules = read_mapping(config.mapping, table) if config.mapping else None
+    mapper = Mapper(table, rules, prefix=config.prefix if isinstance(config, MqttConfig) else "")
+    match config:
+        case SimulatedConfig():
+            from graphghha.sources.simulated import simulated_source
+
+            return simulated_source(config, site, mapper)
+        case FileConfig():
+            from graphghha.sources.files import file_source
+
+            return file_source(config, site, mapper, plant)
+        case StdinConfig():
+            intake = Intake(site, mapper, max_ahead_ms=round(config.max_ahead_s * 1000))
+            return LineSource(sys.stdin.buffer, intake)
+        case MqttConfig():
+            from graphghha.sources.mqtt import MqttSource
+
+            client_id = config.client_id_for(site) + ("-check" if is_listener else "")
+            return MqttSource(replace(config, client_id=client_id, is_listener=is_listener), Intake(site, mapper))
+
+
+def stated_zones(config: SourceConfig) -> tuple[str, ...] | None:
+    """Return the zones that a source states before it is opened, or None if only its readings can show them."""
+    if isinstance(config, SimulatedConfig):
+        graph = load_plant(config.plant).template.replicate(config.zones)
+        return tuple(dict.fromkeys(zone for zone in graph.zones if zone is not None))
+    if isinstance(config, FileConfig) and config.format == "parquet":
+        from graphghha.plants.telemetry import TelemetryFile
+
+        try:
+            return TelemetryFile(config.path).meta.zones
+        except SchemaError:
+            return None
+    return None
