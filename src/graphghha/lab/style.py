@@ -20,6 +20,8 @@ COLOURS = {
     "rules": "#2f8f5b",
     "pca_residual": "#8172b3",
     "signal_range": "#b0a090",
+    "value_pca": "#8172b3",
+    "largest_value": "#b0a090",
     "largest_residual": "#8c8c8c",
     "random": "#999999",
     "always": "#bbbbbb",

@@ -9,6 +9,7 @@ import torch
 
 from graphghha.classes import CLASSES
 from graphghha.errors import ConfigError
+from graphghha.lab.baselines import BASELINES as DEPLOY_BASELINES
 from graphghha.lab.bench.detection import studies
 from graphghha.lab.bench.detection.attacker import AttackerConfig, Defender, attacked_zones, evade
 from graphghha.lab.bench.detection.paper_protocol import (
@@ -182,12 +183,12 @@ def test_a_quick_look_keeps_to_the_sizes_that_were_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("name", [variant.name for variant in BASELINES if variant.name != "random"])
-def test_a_plain_method_suspects_the_node_whose_features_lie_farthest_out(name):
+def test_a_baseline_suspects_the_node_whose_features_lie_farthest_out(name):
     rng = np.random.default_rng(5)
     # readings of a unit that go together: all nodes follow one tide, with a little noise of their own
     normal = rng.normal(size=(400, 2, 1, 1)) + 0.05 * rng.normal(size=(400, 2, 32, len(FEATURE_NAMES)))
     year = Year((NORMAL, NORMAL), normal.astype(np.float16), np.zeros((400, 2), np.bool_))
-    score = next(variant for variant in BASELINES if variant.name == name).plain([year])
+    score = next(variant for variant in BASELINES if variant.name == name).baseline([year])
     features = np.zeros((2, 3, 32, len(FEATURE_NAMES)), np.float32)
     features[1, 2, 7] = -3.0
     attack = 1.0 - score(features)[..., 0]
@@ -195,7 +196,11 @@ def test_a_plain_method_suspects_the_node_whose_features_lie_farthest_out(name):
     assert attack[0].max() < 0.1
 
 
-def test_chance_knows_nothing():
-    score = next(variant for variant in BASELINES if variant.name == "random").plain([])
+def test_a_name_in_the_tables_of_both_protocols_is_one_algorithm():
+    assert {variant.name for variant in BASELINES} & set(DEPLOY_BASELINES) == {"random"}
+
+
+def test_random_scores_are_uniform():
+    score = next(variant for variant in BASELINES if variant.name == "random").baseline([])
     attack = score(np.zeros((50, 3, 32, len(FEATURE_NAMES)), np.float32))[..., 1]
     assert 0.49 < attack.mean() < 0.51 and attack.std() == pytest.approx(12**-0.5, rel=0.02)

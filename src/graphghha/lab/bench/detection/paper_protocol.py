@@ -141,8 +141,8 @@ class PaperBench:
         return found
 
     def _scorer(self, variant: Variant, seed: int) -> Score:
-        if variant.plain:
-            return variant.plain(self.training)
+        if variant.baseline:
+            return variant.baseline(self.training)
         return scorer_of(variant.cast(self._trained(variant, seed)))
 
     def _trained(self, variant: Variant, seed: int) -> Any:
@@ -233,7 +233,7 @@ def detection(
             families.append({"nodes": size, "method": variant.name, "families": by_family(bench.plant, of_size)})
     return {
         "config": asdict(bench.effort) | {"seeds": list(seeds)},
-        "networks": [_network(variant, bench.plant) for variant in variants if not variant.plain],
+        "networks": [_network(variant, bench.plant) for variant in variants if not variant.baseline],
         "rows": rows,
         "families": families,
     }

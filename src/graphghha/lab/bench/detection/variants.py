@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphghha.graph import NeighborRule
-from graphghha.lab.paper.baselines import FitPlain, chance, largest, pca_residual
+from graphghha.lab.paper.baselines import FitBaseline, largest, random_scores, value_pca
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.plants import Plant
@@ -27,7 +27,7 @@ class Variant:
     trained_as: str | None = None
     dtype: DtypeName = "fp32"
     without_family: str | None = None  # of attacks
-    plain: FitPlain | None = None  # instead of a network
+    baseline: FitBaseline | None = None  # instead of a network
 
     def build(self, plant: Plant) -> ADU:
         return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
@@ -59,10 +59,10 @@ METHODS = (
     GRAPHGHHA,
 )
 BASELINES = (
-    Variant("random", plain=chance),
-    Variant("signal_range", plain=largest("value_")),  # far from the usual readings
-    Variant("pca_residual", plain=pca_residual),  # far from how readings usually go together
-    Variant("largest_residual", plain=largest("residual_", "abs_residual_")),  # far from what the others imply
+    Variant("random", baseline=random_scores),
+    Variant("largest_value", baseline=largest("value_")),  # readings far from their usual values
+    Variant("value_pca", baseline=value_pca),  # readings that do not fit the usual correlations
+    Variant("largest_residual", baseline=largest("residual_", "abs_residual_")),  # readings far from the expected ones
 )
 HEADS = (
     _graphghha("2 heads", heads=2),

@@ -13,7 +13,7 @@ from graphghha.windows.features import FEATURE_NAMES
 Result = Mapping[str, Any]
 STUDIES = ("detection", "scenarios", "heads", "ablation")
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha")
-PLAIN = ("largest_residual", "pca_residual", "signal_range", "random")
+BASELINES = ("largest_residual", "value_pca", "largest_value", "random")
 
 
 def detection_page(results: Mapping[str, Result], directory: Path, deploy: Result | None = None) -> Path:
@@ -51,10 +51,10 @@ the score that one normal sample in a hundred reaches in the worst of the valida
 as many normal samples, then the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that
 show nothing as misses, `ceiling` is the raw score of a perfect detector of those that do; it judges by the last half
 hour, so that a detector with days of memory may lie above it. The paper's own F1 stands in brackets. Quantized GAT is
-the vanilla one with its weights in fp16. Methods without a network stand beside: `largest_residual` alarms on the
-reading farthest from what its neighbours imply, `pca_residual` on what principal components of the zone leave
-unexplained, `signal_range` on the reading farthest from its usual values. A sample is attacked or not: "class = node
-kind" would be "always"."""
+the vanilla one with its weights in fp16. The baselines without a network score the same windows: `largest_residual`
+by the reading farthest from the value that its neighbours imply, `value_pca` by what principal components of the zone's
+readings leave unexplained, `largest_value` by the reading farthest from its usual values, `random` by chance. A sample
+is attacked or not, so that the baseline "class = node kind" would equal "always"."""
 
 
 def _config(result: Result) -> str:
@@ -93,7 +93,7 @@ def _spread(row: Mapping[str, Any]) -> str:
 
 def _table_ii(result: Result) -> list[str]:
     rows = {(row["method"], row["nodes"]): row for row in result["rows"]}
-    methods = [method for method in (*METHODS, *PLAIN) if any(found == method for found, _ in rows)]
+    methods = [method for method in (*METHODS, *BASELINES) if any(found == method for found, _ in rows)]
     lines = ["## Table II: F1 by method and size", "", "| nodes | " + " | ".join(methods) + " | always |"]
     lines.append("|---" * (len(methods) + 2) + "|")
     for nodes in sorted({row["nodes"] for row in result["rows"]}):
