@@ -21,6 +21,19 @@ import click
 @click.option(
     "--weather", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Hourly weather; synthetic without."
 )
+@click.option(
+    "--building",
+    default="reference",
+    show_default=True,
+    help="The reference building, a condition such as noise-x3, or the seed of a random building.",
+)
+@click.option(
+    "--observe",
+    type=click.Choice(["bms", "cov", "ideal"]),
+    default="bms",
+    show_default=True,
+    help="As the building's own system reports, by change of value, or every point every minute.",
+)
 @click.option("--format", "form", type=click.Choice(["parquet", "lbnl"]), default="parquet", show_default=True)
 @click.option("--layout", type=click.Choice(["long", "wide"]), default="long", show_default=True, help="Of Parquet.")
 @click.option("--site", default="site", show_default=True, help="Name of the site in the telemetry.")
@@ -34,6 +47,8 @@ def simulate(
     seed: int,
     cases: tuple[str, ...],
     weather: Path | None,
+    building: str,
+    observe: str,
     form: str,
     layout: str,
     site: str,
@@ -58,6 +73,8 @@ def simulate(
             seed=seed,
             cases=[CaseSpec.parse(text) for text in cases],
             weather=weather,
+            building=building,
+            observe=observe,
             format=form,
             layout=layout,
             site=site,

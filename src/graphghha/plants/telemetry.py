@@ -94,6 +94,7 @@ class Chunk:
     times: Times  # [t] datetime64[ms], UTC
     values: Values  # [z t p]
     quality: NDArray[np.uint8]  # [z t p] index into QUALITIES
+    sent: NDArray[np.bool_] | None = None  # [z t p] whether a reading arrived; None where all did
 
 
 def labels_path(path: Path) -> Path:
@@ -183,7 +184,8 @@ class TelemetryWriter(ParquetSink):
             for begin in range(0, zones, ZONES_PER_ROW_GROUP):
                 self.append(self._long(chunk, begin, min(begin + ZONES_PER_ROW_GROUP, zones)))
             return
-        columns = [_stamps(chunk.times), *_flat(chunk.values.astype(np.float32))]
+        values = chunk.values if chunk.sent is None else np.where(chunk.sent, chunk.values, np.nan)
+        columns = [_stamps(chunk.times), *_flat(values.astype(np.float32))]
         self._held.append(pa.Table.from_arrays(columns, schema=self.schema))
         if len(self._held) == CHUNKS_PER_ROW_GROUP:
             self.flush()
@@ -207,7 +209,10 @@ class TelemetryWriter(ParquetSink):
             pa.array(values.ravel()),
             coded(quality.astype(np.int8).ravel(), QUALITIES),
         ]
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        table = pa.Table.from_arrays(columns, schema=self.schema)
+        if chunk.sent is None:
+            return table
+        return table.filter(pa.array(chunk.sent[begin:end].transpose(0, 2, 1).ravel()))
 
 
 class TelemetryFile:

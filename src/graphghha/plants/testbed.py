@@ -18,7 +18,7 @@ class LabelledDay:
     """m minutes, Z zones, S signals and n nodes of the template (both in the template's order)."""
 
     times: NDArray[np.datetime64]  # [m]
-    values: NDArray[np.floating[Any]]  # [m Z S], SI
+    values: NDArray[np.floating[Any]]  # [m Z S], SI; the last value reported, NaN where it is unknown
     attack_class: NDArray[np.uint8]  # [m Z n] index into CLASSES; 0 is normal
     event: NDArray[np.int16]  # [m Z n] number of the case specification, or NO_EVENT
     observable: NDArray[np.bool_]  # [m Z n] attacked, and some signal of the zone shows it
@@ -37,8 +37,11 @@ class Testbed(Protocol):
         seed: int,
         cases: Sequence[CaseSpec] = (),
         nominal: bool = False,
+        building: str = "reference",
+        observe: str = "bms",
     ) -> Iterator[LabelledDay]:
         """Simulate a building day by day; the same arguments give the same bytes.
 
-        `nominal` zones are all the reference unit, as in the data the paper used; else each zone differs.
+        `nominal` zones are all the reference unit, as in the data the paper used; else each zone differs. `building` is
+        a condition by name or the seed of a random building; `observe` is how its telemetry is reported.
         """

@@ -12,14 +12,17 @@ import numpy as np
 
 from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseSpec
-from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days
+from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.labels_file import LabelsWriter
 from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
+from graphghha.plants.fcu.conditions import Observe, parse_building
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, check_free, note_simulated
 from graphghha.plants.fcu.physics.building import MAX_ZONES, Building, DayChunk
+from graphghha.plants.fcu.physics.design import REFERENCE_DESIGN, Design
+from graphghha.plants.fcu.physics.reporting import Reporter
 from graphghha.plants.fcu.physics.weather import read_weather
-from graphghha.plants.fcu.signals import NAMES, SIGNALS
+from graphghha.plants.fcu.signals import INDEX, NAMES, SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.telemetry import GOOD, Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
 
@@ -38,12 +41,16 @@ class RunConfig:
     seed: int = 0
     events: tuple[Event, ...] = ()
     weather: Path | None = None
+    building: str = "reference"
+    observe: Observe = "bms"
     format: Format = "parquet"
     layout: Layout = "long"
     site: str = "site"
 
     def __post_init__(self) -> None:
         check_run(self.start, self.days, self.seed)
+        if self.format == "lbnl" and not self.design.reporting.is_ideal:
+            raise ConfigError("simulate: the LBNL format holds every minute of all 29 points; add --observe ideal")
         if self.format == "parquet" and self.out.suffix != ".parquet":
             raise ConfigError(f"simulate: {self.out} must end in .parquet; --format lbnl writes a folder")
         if self.format == "parquet" and os.path.isdir(self.out):
@@ -51,6 +58,18 @@ class RunConfig:
         if self.format == "lbnl" and os.path.isfile(self.out):
             raise ConfigError(f"simulate: {self.out} is a file; the LBNL format needs a folder")
         check_events(self.events, self.start, self.end, self.zones)
+
+    @property
+    def design(self) -> Design:
+        return parse_building(self.building, self.observe)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """Return where the run differs from the reference building on its own weather."""
+        notes = {"weather": self.weather.name if self.weather else "continental"}
+        return (
+            notes if self.design == REFERENCE_DESIGN else notes | {"building": self.building, "observe": self.observe}
+        )
 
     @property
     def end(self) -> datetime:
@@ -85,8 +104,9 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
         start=config.start,
         weather=read_weather(config.weather) if config.weather else None,
         attacks=impose(config.events),
+        design=config.design,
     )
-    labeller = Labeller(config.events)
+    labeller = Labeller(config.events, visible_differences(building))
     with ExitStack() as stack:
         sink = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
         for chunk, labels in labelled_days(building, labeller, config.days):
@@ -122,24 +142,31 @@ class _Sink:
 
 def _parquet(config: RunConfig, stack: ExitStack) -> _Sink:
     make_folder(config.out.parent)
+    reporting = config.design.reporting
+    points, columns = reporting.points, [INDEX[name] for name in reporting.points]
+    reporter = Reporter(reporting, config.zones, config.seed)
     meta = TelemetryMeta(
         plant="fcu",
         template_hash=TEMPLATE.content_hash,
         site=config.site,
         zones=config.zone_names,
-        points=NAMES,
-        units=tuple(signal.unit for signal in SIGNALS),
+        points=points,
+        units=tuple(signal.unit for signal in SIGNALS if signal.name in points),
         step_s=STEP_S,
         layout=config.layout,
         seed=config.seed,
         cases=tuple(str(event) for event in config.events),
-        notes={"weather": config.weather.name if config.weather else "continental"},
+        notes=config.notes,
     )
     telemetry = stack.enter_context(TelemetryWriter(config.out, meta))
     truth = stack.enter_context(LabelsWriter(labels_path(config.out), config.events, config.zone_names))
 
     def write(chunk: DayChunk, labels: LabelRows | None) -> None:
-        telemetry.write(Chunk(chunk.times, chunk.telemetry, np.broadcast_to(np.uint8(GOOD), chunk.telemetry.shape)))
+        values, sent = chunk.telemetry, None
+        if not reporting.is_ideal:
+            reported = reporter.report(chunk.day.start.toordinal(), values)
+            values, sent = reported.values[..., columns], reported.sent[..., columns]
+        telemetry.write(Chunk(chunk.times, values, np.broadcast_to(np.uint8(GOOD), values.shape), sent))
         truth.write(labels)
 
     return _Sink([config.out, labels_path(config.out)], write)

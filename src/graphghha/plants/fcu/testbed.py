@@ -8,9 +8,12 @@ import numpy as np
 from graphghha.classes import CLASSES
 from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import class_of
-from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days
+from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
+from graphghha.plants.fcu.conditions import Observe, parse_building
 from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.design import Design
+from graphghha.plants.fcu.physics.reporting import Reporter
 from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.simulate import zone_names
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -21,22 +24,35 @@ _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not 
 
 
 def run(
-    *, zones: int, days: int, start: datetime, seed: int, cases: Sequence[CaseSpec] = (), nominal: bool = False
+    *,
+    zones: int,
+    days: int,
+    start: datetime,
+    seed: int,
+    cases: Sequence[CaseSpec] = (),
+    nominal: bool = False,
+    building: str = "reference",
+    observe: Observe = "bms",
 ) -> Iterator[LabelledDay]:
     """Simulate a building day by day; the same arguments give the same bytes. Wrong ones fail before the first day."""
     check_run(start, days, seed)
     names = zone_names(zones)
     events = tuple(Event.from_spec(case, names) for case in cases)
     check_events(events, start, start + timedelta(days=days), zones)
-    return _days(zones, days, start, seed, events, nominal)
+    design = parse_building(building, observe)
+    return _days(zones, days, start, seed, events, nominal, design)
 
 
 def _days(
-    zones: int, days: int, start: datetime, seed: int, events: tuple[Event, ...], nominal: bool
+    zones: int, days: int, start: datetime, seed: int, events: tuple[Event, ...], nominal: bool, design: Design
 ) -> Iterator[LabelledDay]:
-    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events), nominal=nominal)
-    for chunk, rows in labelled_days(building, Labeller(events), days):
-        yield _labelled(chunk.times, chunk.telemetry, rows)
+    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events), nominal=nominal, design=design)
+    reporter = Reporter(design.reporting, zones, seed)
+    for chunk, rows in labelled_days(building, Labeller(events, visible_differences(building)), days):
+        values = chunk.telemetry
+        if not design.reporting.is_ideal:
+            values = reporter.report(chunk.day.start.toordinal(), values).values
+        yield _labelled(chunk.times, values, rows)
 
 
 def _labelled(times: np.ndarray, telemetry: np.ndarray, rows: LabelRows | None) -> LabelledDay:

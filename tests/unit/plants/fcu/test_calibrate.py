@@ -20,7 +20,7 @@ from graphghha.plants.fcu.lbnl.calibrate import (
 )
 from graphghha.plants.fcu.lbnl.calibrate import calibrate as run_calibration
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
-from graphghha.plants.fcu.physics.weather import HOURS, continental
+from graphghha.plants.fcu.physics.weather import HOURS, synthetic
 from graphghha.plants.fcu.signals import INDEX, NAMES, NUM_SIGNALS
 
 
@@ -37,7 +37,7 @@ def write_table(path: Path, rows: dict[str, float]) -> Path:
 
 
 def write_weather(path: Path) -> Path:
-    year = continental(0)
+    year = synthetic(0)
     lines = ["FCU_OAT,FCU_OA_HUMD"]
     lines += [f"{1.8 * t + 32},{h}" for t, h in zip(year.temperature, year.humidity, strict=True)]
     path.write_text("\n".join(lines) + "\n")
@@ -85,7 +85,7 @@ def test_the_saturated_case_stands_apart_in_the_summary():
 
 
 def test_constants_of_a_simulated_year_have_no_spread():
-    simulated, hourly = year_statistics(FAULT_FREE, continental(0))
+    simulated, hourly = year_statistics(FAULT_FREE, synthetic(0))
     assert simulated.std[INDEX["FCU_HTG_EWT"]] == 0.0 and simulated.mean[INDEX["FCU_HTG_EWT"]] == pytest.approx(120.0)
     assert simulated.mean[INDEX["FCU_CTRL"]] == pytest.approx(2 - 261 * 720 / 525600)
     assert hourly.shape == (HOURS, NUM_SIGNALS)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from graphghha.plants.fcu.physics.control import (
@@ -29,12 +31,17 @@ COOL, HEAT, BAND = P.operate_cooling, P.operate_heating, P.deadband
     ],
 )
 def test_schedule(minute, weekday, mode):
-    assert scheduled_mode(minute, weekday) == mode
+    assert scheduled_mode(minute, weekday < 5, P) == mode
 
 
 def test_operate_minutes_of_2018_match_the_data():
-    minutes = sum(scheduled_mode(m, day % 7) == OPERATE for day in range(365) for m in range(1440))
+    minutes = sum(scheduled_mode(m, day % 7 < 5, P) == OPERATE for day in range(365) for m in range(1440))
     assert minutes == 261 * 720
+
+
+def test_the_hours_are_parameters_of_the_building():
+    late = flat(replace(REFERENCE, operate_first_min=540.0, operate_last_min=1200.0))
+    assert [scheduled_mode(m, True, late) for m in (539, 540, 1200, 1201)] == [SETBACK, OPERATE, OPERATE, SETBACK]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +58,7 @@ def test_operate_minutes_of_2018_match_the_data():
     ],
 )
 def test_calls_have_hysteresis(call, reading, after):
-    assert next_call(call, reading, COOL, HEAT, BAND) == after
+    assert next_call(call, reading, COOL, HEAT, BAND, P.release) == after
 
 
 def test_the_integral_grows_with_the_error_and_stops_when_the_valve_is_full():

@@ -46,7 +46,10 @@ def test_daily_profiles_keep_their_mean_and_close_over_midnight():
 
 
 def test_workdays_bring_people_and_weekends_do_not():
-    workday, weekend = zone_loads(P, MONDAY, 0.5, None), zone_loads(P, SATURDAY, 0.5, None)
+    workday, weekend = (
+        zone_loads(P, MONDAY, 0.5, None, is_workday=True),
+        zone_loads(P, SATURDAY, 0.5, None, is_workday=False),
+    )
     assert workday.air[660] > weekend.air[660] + 200.0
     assert workday.moisture[660] > 0.0 == weekend.moisture.max()
 

@@ -25,6 +25,7 @@ from graphghha.plants.fcu.physics.columns import (
     T_COOL_OUT,
     T_OUTDOOR_FLOW,
 )
+from graphghha.plants.fcu.physics.design import Design
 from graphghha.plants.fcu.physics.kernel import equipment_minute, zone_minute
 from graphghha.plants.fcu.physics.parameters import REFERENCE, flat
 from graphghha.plants.fcu.physics.psychro import AIR_DENSITY, AIR_HEAT
@@ -97,14 +98,18 @@ def test_a_cold_coil_under_humid_air_gives_condensate_and_a_dry_one_none():
     def condensate(ratio: float) -> float:
         state = zone_state(speed=9.75, cooling=1.0)
         state[S_RATIO] = ratio
-        return float(equipment_minute(state, NEUTRAL.copy(), np.zeros(NUM_SIGNALS), 22.0, ratio, 0.5, P))
+        return float(
+            equipment_minute(
+                state, NEUTRAL.copy(), np.zeros(NUM_SIGNALS), 22.0, ratio, P.chilled_water, P.hot_water, 0.5, P
+            )
+        )
 
     assert condensate(0.014) > 1e-4 > condensate(0.004) == 0.0
 
 
 def test_equipment_reports_the_flows_of_its_valves_and_leaves_the_rest_of_the_row():
     state, row = zone_state(speed=9.75, cooling=1.0), np.full(NUM_SIGNALS, np.nan)
-    equipment_minute(state, NEUTRAL.copy(), row, 22.0, 0.004, 0.5, P)
+    equipment_minute(state, NEUTRAL.copy(), row, 22.0, 0.004, P.chilled_water, P.hot_water, 0.5, P)
     assert row[T_COOL_FLOW] == pytest.approx(0.361, abs=1e-3) and row[T_AIR_FLOW] == pytest.approx(187.8, abs=0.1)
     assert np.isnan(row[T_COOL_OUT])
 
@@ -112,7 +117,9 @@ def test_equipment_reports_the_flows_of_its_valves_and_leaves_the_rest_of_the_ro
 def afternoon_humidity(**changes: float) -> float:
     muggy = Weather(np.full(HOURS, 30.0), np.full(HOURS, 70.0))
     parameters = replace(REFERENCE, **changes)
-    building = Building(start=datetime(2018, 7, 9), weather=muggy, noise=False, nominal=True, parameters=parameters)
+    building = Building(
+        start=datetime(2018, 7, 9), weather=muggy, noise=False, nominal=True, design=Design(parameters=parameters)
+    )
     return float(building.step().telemetry[0, 900, INDEX["FCU_RA_HUMD"]])
 
 
@@ -129,7 +136,7 @@ def test_through_a_muggy_night_the_room_takes_up_what_seeps_in():
             weather=muggy,
             noise=False,
             nominal=True,
-            parameters=replace(REFERENCE, outdoor_floor=floor),
+            design=Design(parameters=replace(REFERENCE, outdoor_floor=floor)),
             spin_up_days=0,
         )
         return building.step().telemetry[0]

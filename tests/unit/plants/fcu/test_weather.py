@@ -6,7 +6,7 @@ import pytest
 
 from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
 from graphghha.plants.fcu.lbnl.calibrate import read_hourly
-from graphghha.plants.fcu.physics.weather import HOURS, LEAP_HOURS, Weather, clearness, continental, read_weather
+from graphghha.plants.fcu.physics.weather import HOURS, LEAP_HOURS, Weather, clearness, read_weather, synthetic
 
 
 def constant(temperature: float, humidity: float = 50.0) -> Weather:
@@ -14,13 +14,13 @@ def constant(temperature: float, humidity: float = 50.0) -> Weather:
 
 
 def test_same_seed_gives_the_same_year_and_another_seed_another():
-    np.testing.assert_array_equal(continental(3).temperature, continental(3).temperature)
-    assert not np.array_equal(continental(3).temperature, continental(4).temperature)
+    np.testing.assert_array_equal(synthetic(3).temperature, synthetic(3).temperature)
+    assert not np.array_equal(synthetic(3).temperature, synthetic(4).temperature)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_generated_year_is_continental(seed):
-    year = continental(seed)
+    year = synthetic(seed)
     by_month = year.temperature[: 360 * 24].reshape(12, -1).mean(axis=1)
     assert by_month[0] < 0 < 20 < by_month[6] < 30
     assert -35 < year.temperature.min() < -12 and 29 < year.temperature.max() < 43
@@ -28,7 +28,7 @@ def test_generated_year_is_continental(seed):
 
 
 def test_generated_afternoons_are_warmer_and_drier_than_mornings():
-    year = continental(0)
+    year = synthetic(0)
     by_hour = year.temperature.reshape(365, 24).mean(axis=0)
     assert by_hour[15] > by_hour[5] + 5
     by_hour = year.humidity.reshape(365, 24).mean(axis=0)
@@ -36,14 +36,14 @@ def test_generated_afternoons_are_warmer_and_drier_than_mornings():
 
 
 def test_minutes_run_through_the_hourly_means_across_midnight():
-    year = continental(0)
+    year = synthetic(0)
     day, following = year.day(date(2018, 3, 5)), year.day(date(2018, 3, 6))
     assert abs(day.temperature[-1] - following.temperature[0]) < 0.2
     assert day.temperature.reshape(24, 60).mean(axis=1) == pytest.approx(year.temperature[63 * 24 : 64 * 24], abs=1.0)
 
 
 def test_the_last_day_of_february_serves_a_leap_year():
-    year = continental(0)
+    year = synthetic(0)
     np.testing.assert_array_equal(year.day(date(2020, 2, 29)).temperature, year.day(date(2018, 2, 28)).temperature)
 
 
@@ -53,7 +53,7 @@ def test_a_swinging_day_is_clear_and_a_flat_one_overcast():
 
 def test_a_negative_seed_is_refused():
     with pytest.raises(ConfigError, match="seed -1 is negative"):
-        continental(-1)
+        synthetic(-1)
 
 
 def hourly_rows(rows=HOURS, *, year=2018, humidity="40", fahrenheit="50", time_format="%m/%d/%Y %H:%M"):

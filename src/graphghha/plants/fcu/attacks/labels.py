@@ -59,6 +59,7 @@ class Labeller:
     """Turns the telemetry of a day and of its twin into label rows; remembers the last half hour between days."""
 
     events: Sequence[Event]
+    visible: NDArray[np.float64] = field(default_factory=lambda: VISIBLE)  # [signals] or [zones, signals]
     tallies: list[EventTally] = field(init=False)
     _ends_being_seen: list[datetime | None] = field(init=False)  # when another event in the zone takes over
     _tails: dict[int, NDArray[np.float64]] = field(default_factory=dict)
@@ -107,7 +108,8 @@ class Labeller:
         total: NDArray[np.float64] = longer[:MINUTES].copy()
         for shift in range(1, WINDOW_MIN):
             total += longer[shift : shift + MINUTES]
-        observable: Bools = np.any(np.abs(total / WINDOW_MIN) > VISIBLE, axis=1)
+        limits = self.visible if self.visible.ndim == 1 else self.visible[zone]
+        observable: Bools = np.any(np.abs(total / WINDOW_MIN) > limits, axis=1)
         return observable
 
     def _count(self, number: int, times: NDArray[np.datetime64], active: Bools, observable: Bools, late: Bools) -> None:
@@ -118,6 +120,15 @@ class Labeller:
         tally.recovering_min += int(late.sum())
         if tally.first_observable is None and both.any():
             tally.first_observable = times[int(np.argmax(both))]
+
+
+def visible_differences(building: Building) -> NDArray[np.float64]:
+    """Return the difference [zones, signals] that a reader of this building's telemetry can see in half an hour.
+
+    A noisy sensor, a coarse resolution and a dead band hide small differences; a point the site lacks hides all.
+    """
+    spread = np.maximum(ROUNDING_NOISE, building.design.reporting.uncertainty())
+    return NOISE_TIMES * np.stack([np.maximum(sensors.sigmas, spread) for sensors in building.sensors])
 
 
 def _taken_over(event: Event, beside: Sequence[Event]) -> datetime | None:

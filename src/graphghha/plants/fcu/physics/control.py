@@ -42,23 +42,24 @@ from graphghha.plants.fcu.physics.parameters import Parameters
 SHUTDOWN, OPERATE, SETBACK = 0, 1, 2
 IDLE, COOLING, HEATING = 0, 1, 2
 FAN_AUTO, FAN_OFF = 1, 2
-FIRST_OPERATE_MINUTE, LAST_OPERATE_MINUTE = 361, 1080  # 06:01 to 18:00
 
 
 @compiled
-def scheduled_mode(minute: int, weekday: int) -> int:
-    """Operate Monday (0) to Friday 06:01 to 18:00, setback otherwise."""
-    return OPERATE if weekday < 5 and FIRST_OPERATE_MINUTE <= minute <= LAST_OPERATE_MINUTE else SETBACK
+def scheduled_mode(minute: int, is_operating_day: bool, p: Parameters) -> int:
+    """Return the mode the schedule asks for: operate within the hours of an operating day, setback otherwise."""
+    return OPERATE if is_operating_day and p.operate_first_min <= minute <= p.operate_last_min else SETBACK
 
 
 @compiled
-def next_call(call: int, reading: float, cooling_setpoint: float, heating_setpoint: float, deadband: float) -> int:
-    """Keep, start or end a call; `deadband` is how far beyond the setpoint a new call starts."""
+def next_call(
+    call: int, reading: float, cooling_setpoint: float, heating_setpoint: float, deadband: float, release: float
+) -> int:
+    """Keep, start or end a call: it starts `deadband` beyond the setpoint and ends `release` on the other side."""
     if (
         call == COOLING
-        and reading < cooling_setpoint - 5.0 / 9.0
+        and reading < cooling_setpoint - release
         or call == HEATING
-        and reading > heating_setpoint + 5.0 / 9.0
+        and reading > heating_setpoint + release
     ):
         call = IDLE
     if call == IDLE:
@@ -110,13 +111,13 @@ def control_minute(
     h: NDArray[np.float64],
     row: NDArray[np.float64],
     minute: int,
-    weekday: int,
+    is_operating_day: bool,
     room: float,
     mixed: float,
     p: Parameters,
 ) -> None:
     """One minute of the sequence on what it reads: mode, setpoints and commands into `row`, fan speed into `state`."""
-    mode = scheduled_mode(minute, weekday)
+    mode = scheduled_mode(minute, is_operating_day, p)
     started = mode == OPERATE and state[S_MODE] == SETBACK
     # a tripped unit stays shut until the schedule writes the mode anew
     if mode != state[S_MODE]:
@@ -131,7 +132,7 @@ def control_minute(
     call = IDLE
     if mode != SHUTDOWN:
         deadband = 0.0 if started else p.deadband
-        call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband)
+        call = next_call(int(state[S_CALL]), room, cooling_setpoint, heating_setpoint, deadband, p.release)
     begins = call != state[S_CALL]
     state[S_CALL] = call
     cooling = 0.0

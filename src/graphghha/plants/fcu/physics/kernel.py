@@ -73,16 +73,16 @@ from graphghha.plants.fcu.physics.jit import compiled, inlined
 from graphghha.plants.fcu.physics.noise import SLOTS
 from graphghha.plants.fcu.physics.parameters import Parameters
 from graphghha.plants.fcu.physics.psychro import AIR_DENSITY, AIR_HEAT, WATER_HEAT, relative_humidity
-from graphghha.plants.fcu.signals import HIGH, LOW, NOISE, NUM_SIGNALS
+from graphghha.plants.fcu.signals import HIGH, LOW, NUM_SIGNALS
 from graphghha.plants.units import GPM
 
 STEP_S = 60.0
 
 
 @compiled
-def reading(true: float, signal: int, offset: float, override: float, standard: float) -> float:
-    """What an instrument reports: noise (in standard deviations), then tampering, within its range."""
-    value = true + standard * NOISE[signal] + offset if math.isnan(override) else override
+def reading(true: float, signal: int, sigma: float, offset: float, override: float, standard: float) -> float:
+    """Return what an instrument reports: noise (in standard deviations), then tampering, within its range."""
+    value = true + standard * sigma + offset if math.isnan(override) else override
     return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
@@ -95,10 +95,12 @@ def blown_coils(
     air_flow: float,
     cooling_flow: float,
     heating_flow: float,
+    chilled: float,
+    hot: float,
     settle: float,
     p: Parameters,
 ) -> float:
-    """Both coils with the fan on; gives the condensate in kg/s."""
+    """Advance both coils with the fan on; return the condensate in kg/s. `chilled`, `hot`: supply water in degC."""
     air_mass = air_flow * 1e-3 * AIR_DENSITY
     relative_flow = air_flow / p.air_flow_low
     leaving, leaving_ratio, coil_return = mixed, mixed_ratio, mixed
@@ -107,21 +109,21 @@ def blown_coils(
         ua_water = h[H_COOL_WATER] * water_side(cooling_flow, p.cooling_ua_still, p.cooling_ua_water)
         undershoot = min(p.wet_undershoot * relative_flow**-p.wet_exponent, 1.0)
         taken, leaving, leaving_ratio = wet_coil(
-            mixed, mixed_ratio, air_mass, p.chilled_water, cooling_flow, ua_air, ua_water, undershoot, p
+            mixed, mixed_ratio, air_mass, chilled, cooling_flow, ua_air, ua_water, undershoot, p
         )
-        coil_return = p.chilled_water + taken / (cooling_flow * WATER_HEAT)
+        coil_return = chilled + taken / (cooling_flow * WATER_HEAT)
     discharge = hot_return = leaving
     if heating_flow > 1e-5:
         ua_air = p.heating_ua_air * relative_flow**p.heating_air_exponent
         ua_water = h[H_HEAT_WATER] * water_side(heating_flow, p.heating_ua_still, p.heating_ua_water)
-        given = -dry_coil(leaving, air_mass, p.hot_water, heating_flow, ua_air, ua_water)
+        given = -dry_coil(leaving, air_mass, hot, heating_flow, ua_air, ua_water)
         discharge = leaving + given / (air_mass * AIR_HEAT)
-        hot_return = p.hot_water - given / (heating_flow * WATER_HEAT)
+        hot_return = hot - given / (heating_flow * WATER_HEAT)
     state[S_COIL] += settle * (coil_return - state[S_COIL])
     state[S_DISCHARGE] += settle * (discharge - state[S_DISCHARGE])
     state[S_HOT] += settle * (hot_return - state[S_HOT])
     # what the coils keep when the fan stops: cold water in the one, hot metal in the other
-    state[S_CORE] = p.chilled_water if cooling_flow > p.core_flow else state[S_COIL]
+    state[S_CORE] = chilled if cooling_flow > p.core_flow else state[S_COIL]
     state[S_STORED] = p.stored_heat * max(state[S_DISCHARGE] - leaving, 0.0) if heating_flow > 0.0 else 0.0
     return air_mass * (mixed_ratio - leaving_ratio)
 
@@ -133,13 +135,19 @@ def equipment_minute(
     row: NDArray[np.float64],
     outside: float,
     outside_ratio: float,
+    chilled: float,
+    hot: float,
     settle: float,
     p: Parameters,
 ) -> float:
-    """Flows, mixing and coils of a minute into `state` and `row`; gives the condensate in kg/s."""
+    """Write flows, mixing and coils of a minute into `state` and `row`; return the condensate in kg/s."""
     speed = state[S_SPEED]
-    cooling_flow = h[H_COOL_FLOW] * valve_flow(COOLING_CURVE, state[S_COOL_POS], h[H_COOL_LEAK] * p.cooling_full_flow)
-    heating_flow = h[H_HEAT_FLOW] * valve_flow(HEATING_CURVE, state[S_HEAT_POS], h[H_HEAT_LEAK] * p.heating_full_flow)
+    cooling_flow = (h[H_COOL_FLOW] * p.cooling_flow_scale) * valve_flow(
+        COOLING_CURVE, state[S_COOL_POS], h[H_COOL_LEAK] * p.cooling_full_flow
+    )
+    heating_flow = (h[H_HEAT_FLOW] * p.heating_flow_scale) * valve_flow(
+        HEATING_CURVE, state[S_HEAT_POS], h[H_HEAT_LEAK] * p.heating_full_flow
+    )
     flow_share = h[H_AIRFLOW] * outlet_share(speed, h[H_OUTLET], p)
     air_flow = p.flow_per_speed * speed * flow_share
     outdoor_air = p.outdoor_floor
@@ -151,7 +159,9 @@ def equipment_minute(
     mixed_ratio = state[S_RATIO] + share * (outside_ratio - state[S_RATIO])
     condensate = 0.0
     if air_flow > 0.0:
-        condensate = blown_coils(state, h, mixed, mixed_ratio, air_flow, cooling_flow, heating_flow, settle, p)
+        condensate = blown_coils(
+            state, h, mixed, mixed_ratio, air_flow, cooling_flow, heating_flow, chilled, hot, settle, p
+        )
     else:
         state[S_CORE], state[S_COIL], state[S_DISCHARGE] = still_coils(
             state[S_CORE],
@@ -159,9 +169,9 @@ def equipment_minute(
             state[S_DISCHARGE] + state[S_STORED],
             mixed,
             mixed_ratio,
-            p.chilled_water,
+            chilled,
             cooling_flow / GPM,
-            p.hot_water,
+            hot,
             heating_flow / GPM,
             p,
         )
@@ -215,9 +225,15 @@ def zone_minute(
 
 @inlined
 def report_state(
-    state: NDArray[np.float64], row: NDArray[np.float64], outside: float, outside_percent: float, p: Parameters
+    state: NDArray[np.float64],
+    row: NDArray[np.float64],
+    outside: float,
+    outside_percent: float,
+    chilled: float,
+    hot: float,
+    p: Parameters,
 ) -> None:
-    """The part of a minute's telemetry that control and equipment have not written."""
+    """Write the part of a minute's telemetry that control and equipment have not written."""
     row[T_ROOM] = state[S_AIR]
     row[T_RETURN] = state[S_AIR]
     row[T_RETURN_RH] = relative_humidity(state[S_AIR], state[S_RATIO])
@@ -226,10 +242,10 @@ def report_state(
     row[T_OUTDOOR] = outside
     row[T_OUTDOOR_RH] = outside_percent
     row[T_COOL_POS] = state[S_COOL_POS]
-    row[T_COOL_IN] = p.chilled_water
+    row[T_COOL_IN] = chilled
     row[T_COOL_OUT] = state[S_COIL]
     row[T_HEAT_POS] = state[S_HEAT_POS]
-    row[T_HEAT_IN] = p.hot_water
+    row[T_HEAT_IN] = hot
     row[T_HEAT_OUT] = state[S_HOT]
     row[T_DAMPER] = state[S_DAMPER]
 
@@ -238,27 +254,36 @@ def report_state(
 def run_day(
     p: Parameters,
     state: NDArray[np.float64],
-    weekday: int,
+    is_operating_day: bool,
     outdoor: NDArray[np.float64],
     outdoor_percent: NDArray[np.float64],
     outdoor_ratio: NDArray[np.float64],
+    chilled: NDArray[np.float64],
+    hot: NDArray[np.float64],
     heat: NDArray[np.float64],
     mass_heat: NDArray[np.float64],
     moisture: NDArray[np.float64],
+    window_ua: NDArray[np.float64],
     hooks: NDArray[np.float64],
     offsets: NDArray[np.float64],
     overrides: NDArray[np.float64],
     noise: NDArray[np.uint16],
     quantiles: NDArray[np.float32],
+    sigmas: NDArray[np.float64],
+    slopes: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     """Advance `state` by one day and write the telemetry [minutes, signals] into `out`.
 
-    `hooks`, `offsets` and `overrides` have a row per minute, or one row for the whole day; so has `noise`, in which the
-    noisy signals have a column each; its levels stand for `quantiles`, in standard deviations.
+    `hooks`, `offsets`, `overrides`, supply water (`chilled`, `hot`, degC) and `window_ua` (W/K through open windows)
+    have a row per minute, or one row for the whole day; so has `noise`, in which the noisy signals have a column each;
+    its levels stand for `quantiles`, in standard deviations of `sigmas` [signals]. `slopes` [signals] multiply
+    readings; an empty array stands for no slope error.
     """
     imposed_rows = hooks.shape[0]
     noise_rows = noise.shape[0]
+    water_rows = chilled.shape[0]
+    window_rows = window_ua.shape[0]
     follow = 1.0 - math.exp(-1.0 / p.actuator_min)
     settle = 1.0 - math.exp(-1.0 / p.coil_settle_min)
     for minute in range(out.shape[0]):
@@ -266,24 +291,34 @@ def run_day(
         noisy = min(minute, noise_rows - 1)
         h = hooks[imposed]
         row = out[minute]
+        chilled_now = chilled[min(minute, water_rows - 1)]
+        hot_now = hot[min(minute, water_rows - 1)]
         outside = outdoor[minute]
         outside_ratio = outdoor_ratio[minute]
         standard = quantiles[noise[noisy, SLOTS[T_ROOM]]]
-        room = reading(state[S_AIR], T_ROOM, offsets[imposed, T_ROOM], overrides[imposed, T_ROOM], standard)
-        standard = quantiles[noise[noisy, SLOTS[T_MIXED]]]
-        mixed = reading(state[S_MIXED], T_MIXED, offsets[imposed, T_MIXED], overrides[imposed, T_MIXED], standard)
-        control_minute(state, h, row, minute, weekday, room, mixed, p)
-        move_drives(state, h, row, follow)
-        condensate = equipment_minute(state, h, row, outside, outside_ratio, settle, p)
-        # telemetry tells of this minute, before the zone moves on
-        report_state(state, row, outside, outdoor_percent[minute], p)
-        zone_minute(
-            state, row, outside, outside_ratio, condensate, heat[minute], mass_heat[minute], moisture[minute], p
+        room = reading(
+            state[S_AIR], T_ROOM, sigmas[T_ROOM], offsets[imposed, T_ROOM], overrides[imposed, T_ROOM], standard
         )
+        standard = quantiles[noise[noisy, SLOTS[T_MIXED]]]
+        mixed = reading(
+            state[S_MIXED], T_MIXED, sigmas[T_MIXED], offsets[imposed, T_MIXED], overrides[imposed, T_MIXED], standard
+        )
+        control_minute(state, h, row, minute, is_operating_day, room, mixed, p)
+        move_drives(state, h, row, follow)
+        condensate = equipment_minute(state, h, row, outside, outside_ratio, chilled_now, hot_now, settle, p)
+        # telemetry is of this minute, before the zone moves on
+        report_state(state, row, outside, outdoor_percent[minute], chilled_now, hot_now, p)
+        warmth = heat[minute]
+        if window_rows > 1:
+            warmth += window_ua[minute] * (outside - state[S_AIR])
+        zone_minute(state, row, outside, outside_ratio, condensate, warmth, mass_heat[minute], moisture[minute], p)
+        if slopes.shape[0] > 0:
+            for signal in range(NUM_SIGNALS):
+                row[signal] *= slopes[signal]
         if noise_rows > 1:
             for signal in range(NUM_SIGNALS):
                 if SLOTS[signal] >= 0:
-                    row[signal] += NOISE[signal] * quantiles[noise[noisy, SLOTS[signal]]]
+                    row[signal] += sigmas[signal] * quantiles[noise[noisy, SLOTS[signal]]]
         for signal in range(NUM_SIGNALS):
             override = overrides[imposed, signal]
             value = row[signal] + offsets[imposed, signal] if math.isnan(override) else override

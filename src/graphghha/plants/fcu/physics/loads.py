@@ -99,9 +99,11 @@ def workday(shift_min: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return hourly_to_minutes(WEEKDAY_HEAT, shift_min), hourly_to_minutes(WEEKDAY_MOISTURE, shift_min)
 
 
-def zone_loads(p: Parameters, day: date, clearness: float, rng: np.random.Generator | None) -> Loads:
-    """The loads of one zone on one day; without a generator, the expected ones."""
-    if day.weekday() < 5:
+def zone_loads(
+    p: Parameters, day: date, clearness: float, rng: np.random.Generator | None, *, is_workday: bool
+) -> Loads:
+    """Return the loads of one zone on one day; without a generator, the expected ones."""
+    if is_workday:
         heat, moisture = workday(p.schedule_shift_min)
     else:
         heat, moisture = np.full(MINUTES, WEEKEND_HEAT), np.zeros(MINUTES)

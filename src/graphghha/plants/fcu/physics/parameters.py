@@ -56,6 +56,8 @@ class Parameters:
     hot_water: float = 440.0 / 9.0
     cooling_full_flow: float = 5.7 * GPM  # L/s, base of the leak percentages
     heating_full_flow: float = 1.05 * GPM
+    cooling_flow_scale: float = 1.0  # on the curve from valve position to water flow
+    heating_flow_scale: float = 1.0
     # coils; cooling: steady hours of the data at low speed, exponents of the air flow fit; heating: fit
     cooling_ua_air: float = 567.0  # W/K
     cooling_air_exponent: float = 0.2
@@ -85,7 +87,10 @@ class Parameters:
     operate_heating: float = 20.0
     setback_cooling: float = 265.0 / 9.0
     setback_heating: float = 115.0 / 9.0
-    deadband: float = 5.0 / 9.0
+    deadband: float = 5.0 / 9.0  # how far beyond its setpoint a call starts
+    release: float = 5.0 / 9.0  # how far on the other side of its setpoint a call ends
+    operate_first_min: float = 361.0  # minutes of an operating day, both included: 06:01 to 18:00
+    operate_last_min: float = 1080.0
     cooling_gain: float = 0.06462  # 1/K
     cooling_integral: float = 0.008866  # 1/K min
     heating_gain: float = 0.0485

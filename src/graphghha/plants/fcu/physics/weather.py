@@ -77,8 +77,28 @@ def clearness(daily_range: float) -> float:
     return float(np.clip(np.sqrt(max(daily_range, 0.0) / 16.0), 0.05, 1.0))
 
 
-def continental(seed: int) -> Weather:
-    """A synthetic continental year: season, day, fronts of a few days, humidity that falls as the air warms."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Climate:
+    """A place. The default is chosen after the published year of the LBNL data set, for a place like it, not a copy.
+
+    That year: mean 10.3 degC, coldest about 20 January, days 5.9 K (winter) and 3.0 K (summer) around the season,
+    warmest at 15 h, swings of 5 to 16 K. Here the season is somewhat milder (13 against 16 K), the days swing less (6
+    to 12 K), and the air is moister (75 against 65 %RH).
+    """
+
+    mean: float = 10.2  # degC over the year
+    season: float = 13.0  # K between the year's mean and its warmest weeks
+    swing_overcast: float = 2.0  # K, half of the daily range under an overcast sky
+    swing_clear: float = 4.5  # K that a clear sky adds to it
+    dew_gap: float = 3.0  # K between air and dew point under an overcast sky
+    dew_gap_clear: float = 5.0  # K that a clear sky adds to it
+
+
+CONTINENTAL = Climate()
+
+
+def synthetic(seed: int, climate: Climate = CONTINENTAL) -> Weather:
+    """Return a synthetic year: season, day, fronts of a few days, humidity that falls as the air warms."""
     if seed < 0:
         raise ConfigError(f"seed {seed} is negative; use 0, 1, 2, ..")
     rng = np.random.default_rng([seed, 0x57EA])
@@ -88,15 +108,12 @@ def continental(seed: int) -> Weather:
     fronts = _fronts(rng, scale_h=60.0)
     cloud = _fronts(rng, scale_h=36.0)
     clear = 1.0 / (1.0 + np.exp(-cloud))
-    # Chosen after the published year, for a place like it, not a copy: mean 10.3 degC, coldest about 20 January, days
-    # 5.9 K (winter) and 3.0 K (summer) around the season, warmest at 15 h, swings of 5 to 16 K. The season is somewhat
-    # milder (13 against 16 K), the days swing less (6 to 12 K), and the air is moister (75 against 65 %RH).
-    # Winters are more restless than summers; clear days swing more.
-    mean = 10.2 + 13.0 * season + (5.2 - 1.6 * season) * fronts
-    swing = (2.0 + 4.5 * clear) * (1.0 + 0.15 * season)
+    # winters are more restless than summers; clear days swing more
+    mean = climate.mean + climate.season * season + (5.2 - 1.6 * season) * fronts
+    swing = (climate.swing_overcast + climate.swing_clear * clear) * (1.0 + 0.15 * season)
     temperature = mean + swing * np.cos(2 * np.pi * (hours % 24 - 15.0) / 24.0) + 0.3 * rng.standard_normal(HOURS)
     # chosen: the dew point follows the air mass and not the hour, and lies further below the mean on clear days
-    dew_gap = 3.0 + 5.0 * clear + 1.5 * _fronts(rng, scale_h=30.0)
+    dew_gap = climate.dew_gap + climate.dew_gap_clear * clear + 1.5 * _fronts(rng, scale_h=30.0)
     dew = mean - np.maximum(dew_gap, 0.3) + 1.0
     vapour, saturated = (611.2 * np.exp(17.62 * t / (243.12 + t)) for t in (dew, temperature))
     return Weather(temperature, np.clip(100.0 * vapour / saturated, 8.0, 100.0))
