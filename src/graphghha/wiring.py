@@ -3,7 +3,6 @@
 import hashlib
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
@@ -25,7 +24,7 @@ ROWS_PER_DAY = 1440
 PREDECESSOR_S = 10.0  # as long as a monitor may take to stop
 
 
-def open_detector(directory: Path, zones: int, **engine: Any) -> Detector:
+def open_detector(directory: Path, zones: int) -> Detector:
     """A verified model on a building of its plant, with the thresholds it was shipped with."""
     model = load_model(directory)
     graph, plant = model.template.replicate(zones), load_plant(model.plant)
@@ -34,7 +33,7 @@ def open_detector(directory: Path, zones: int, **engine: Any) -> Detector:
         model=f"{directory.name}@{digest[:12]}",
         plant=plant,
         graph=graph,
-        make_scorer=lambda: Scorer(model, graph, **engine),
+        make_scorer=lambda: Scorer(model, graph),
         rule=model.thresholds.rule,
         group_rule=model.thresholds.group,
         witnesses=(SignalWitness(graph, plant, model.scaler, model.expectation),),

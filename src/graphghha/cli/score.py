@@ -24,6 +24,7 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from graphghha.engine import EngineConfig
     from graphghha.engine.batch import score_file
     from graphghha.plants.telemetry import TelemetryFile
 
@@ -33,7 +34,8 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("scoring", total=total)
-        found = score_file(model, data, out, threads=threads, on_rows=lambda rows: progress.advance(task, rows))
+        engine = EngineConfig(threads=threads)
+        found = score_file(model, data, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
     if as_json:
         click.echo(json.dumps(found))
         return

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
+from graphghha.engine.engine import EngineConfig
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import DataError
 from graphghha.models import load_model
@@ -63,7 +64,12 @@ class _Layout:
 
 
 def score_file(
-    directory: Path, data: Path, out: Path, *, on_rows: Callable[[int], None] = lambda rows: None, **engine: Any
+    directory: Path,
+    data: Path,
+    out: Path,
+    *,
+    engine: EngineConfig = EngineConfig(),
+    on_rows: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, Any]:
     """Score every row of a telemetry file into `out`; says what was read and what stayed unknown.
 
@@ -82,7 +88,7 @@ def score_file(
     graph = model.template.replicate(len(zones))
     portion_rows = max(1, min(MOST_ROWS, CELLS_PER_PORTION // graph.num_nodes))
     rows = FileRows(file, model.template, portion_rows=portion_rows)
-    scorer = Scorer(model, graph, **engine)
+    scorer = Scorer(model, graph, engine)
     layout = _Layout(zones, model.template.names)
     count, unknown = 0, 0
     make_folder(out.parent)

@@ -5,8 +5,9 @@ b windows in a batch, s nodes, f features per node, c classes.
 
 import logging
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -27,12 +28,30 @@ MOST_THREADS = 1024
 _MEASURE_S = 0.03  # per backend, when `auto` compares them
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineConfig:
+    """How an engine computes; its scores change with `dtype` and, in the last bits, with the other two."""
+
+    dtype: Dtype = "fp32"  # of weights and of the inputs of matrix products
+    threads: int = 1
+    backend: str = "auto"  # `auto` keeps the fastest of those that run here
+
+    def __post_init__(self) -> None:
+        if self.dtype not in get_args(Dtype):
+            raise ConfigError(f"engine: unknown dtype {self.dtype!r}; use {' | '.join(get_args(Dtype))}")
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise ConfigError(f"engine: threads = {self.threads} must be at least 1 and at most {MOST_THREADS}")
+        if self.backend != "auto" and self.backend not in BACKENDS:
+            raise ConfigError(f"engine: unknown backend {self.backend!r}; use auto | {' | '.join(BACKENDS)}")
+
+
 class Engine:
     """`score(window)` for one model on one graph.
 
     Safe to call from several threads; the same input gives the same bits for a given backend and thread count.
     `auto` measures the backends that run here on an empty window and keeps the fastest. A backend that cannot run
-    is replaced, never silently: the reason is logged and stands in `describe()`.
+    is replaced, never silently: the reason is logged and stands in `describe()`. An engine that runs on the torch
+    backend sets torch's thread count for the whole process when it is built; scores change nothing in the process.
     """
 
     def __init__(
@@ -43,17 +62,26 @@ class Engine:
         threads: int = 1,
         backend: str = "auto",
     ) -> None:
-        if dtype not in get_args(Dtype):
-            raise ConfigError(f"engine: unknown dtype {dtype!r}; use {' | '.join(get_args(Dtype))}")
-        if not 1 <= threads <= MOST_THREADS:
-            raise ConfigError(f"engine: threads = {threads} must be at least 1 and at most {MOST_THREADS}")
-        if backend != "auto" and backend not in BACKENDS:
-            raise ConfigError(f"engine: unknown backend {backend!r}; use auto | {' | '.join(BACKENDS)}")
-        self.graph, self.dtype, self.threads = graph, dtype, threads
+        self.graph, self.config = graph, EngineConfig(dtype=dtype, threads=threads, backend=backend)
         frozen = freeze(model)
         self.classes, self.in_features = frozen.classes, frozen.in_features
         self._notes: dict[str, str] = {}  # backend -> what became of it
         self.backend, self._run = self._choose(frozen, backend)
+
+    @classmethod
+    def from_config(
+        cls, model: "ADU | FrozenModel | Model | Path | str", graph: CpsGraph, config: EngineConfig
+    ) -> Self:
+        """Build the engine that a configuration describes."""
+        return cls(model, graph, dtype=config.dtype, threads=config.threads, backend=config.backend)
+
+    @property
+    def dtype(self) -> Dtype:
+        return self.config.dtype
+
+    @property
+    def threads(self) -> int:
+        return self.config.threads
 
     @property
     def num_nodes(self) -> int:
@@ -94,6 +122,9 @@ class Engine:
         took_ms = {name: self._measure_ms(backend) for name, backend in candidates.items()}
         self._notes |= {name: f"{ms:.3f} ms" for name, ms in took_ms.items()}
         best = min(took_ms, key=took_ms.__getitem__)
+        for name, backend in candidates.items():
+            if name != best:
+                backend.close()
         considered = "; ".join(f"{name} {note}" for name, note in self._notes.items())
         log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, considered)
         return best, candidates[best]

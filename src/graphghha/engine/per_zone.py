@@ -9,7 +9,7 @@ import numpy as np
 
 from graphghha.engine.backends import Backend, open_backend
 from graphghha.engine.checks import Mask
-from graphghha.engine.engine import Engine
+from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.frozen import Floats, FrozenModel
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
@@ -21,9 +21,9 @@ ZONES_AT_ONCE = 128  # their pairs stay in the cache: twice as fast as all zones
 class ZoneEngine(Engine):
     """An engine on a building whose backend sees one zone at a time: the same values, sooner."""
 
-    def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
+    def __init__(self, model: Model, graph: CpsGraph, config: EngineConfig) -> None:
         self._template = model.template
-        super().__init__(model, graph, **engine)
+        super().__init__(model, graph, config.dtype, config.threads, config.backend)
 
     def _backend(self, name: str, model: FrozenModel) -> Backend:
         return _ByZone(open_backend(name, model, self._template, self.dtype, self.threads), self._template.num_nodes)
@@ -47,10 +47,13 @@ class _ByZone:
     def describe(self) -> dict[str, Any]:
         return {**self._backend.describe(), "zone_by_zone": True}
 
+    def close(self) -> None:
+        self._backend.close()
 
-def engine_for(model: Model, graph: CpsGraph, **engine: Any) -> Engine:
-    """The engine that scores this building soonest."""
-    return (ZoneEngine if _is_zonewise(model, graph) else Engine)(model, graph, **engine)
+
+def engine_for(model: Model, graph: CpsGraph, config: EngineConfig = EngineConfig()) -> Engine:
+    """Return the engine that scores this building fastest."""
+    return ZoneEngine(model, graph, config) if _is_zonewise(model, graph) else Engine.from_config(model, graph, config)
 
 
 def _is_zonewise(model: Model, graph: CpsGraph) -> bool:

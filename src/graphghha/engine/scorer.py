@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.engine import Engine
+from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.explain import Gates
 from graphghha.engine.per_zone import engine_for
 from graphghha.errors import CheckpointError
@@ -40,9 +40,9 @@ class Scored:
 class Scorer:
     """One model on one building, fed with rows of readings in any portions."""
 
-    def __init__(self, model: Model, graph: CpsGraph, **engine: Any) -> None:
-        check_known_answer(model, Engine(model, model.template, **engine))
-        self.engine = engine_for(model, graph, **engine)
+    def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
+        check_known_answer(model, Engine.from_config(model, model.template, engine))
+        self.engine = engine_for(model, graph, engine)
         self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
         self.calibration = model.calibration
         self._gates = Gates(model, graph)

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphghha.classes import CLASSES
-from graphghha.engine import batch
+from graphghha.engine import EngineConfig, batch
 from graphghha.engine.batch import SCORE_SCHEMA, score_file
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import DataError, SchemaError
@@ -20,6 +20,7 @@ from model_builders import small_model
 NOON = np.datetime64("2018-07-02T12:00", "ms")
 MINUTE = np.timedelta64(1, "m")
 ZONES = ("north", "south")
+TORCH = EngineConfig(backend="torch")
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +63,9 @@ def scores(path):
 @pytest.mark.parametrize("layout", ["long", "wide"])
 def test_a_file_scores_as_its_rows_would_have_live(model, tmp_path, layout):
     values = telemetry(tmp_path / "data.parquet", range(250), layout=layout)
-    summary = score_file(model, tmp_path / "data.parquet", tmp_path / "scores.parquet", backend="torch")
+    summary = score_file(model, tmp_path / "data.parquet", tmp_path / "scores.parquet", engine=TORCH)
     loaded = load_model(model)
-    live = Scorer(loaded, loaded.template.replicate(2), backend="torch")
+    live = Scorer(loaded, loaded.template.replicate(2), TORCH)
     one = np.ones(1, bool)
     rows = values.transpose(1, 0, 2).reshape(250, -1).astype(np.float64)
     expected = [live.push(row[None], np.isfinite(row)[None], one).probs[0] for row in rows]
@@ -77,10 +78,10 @@ def test_a_file_scores_as_its_rows_would_have_live(model, tmp_path, layout):
 
 def test_memory_is_bounded_by_portions_and_their_size_changes_nothing(model, tmp_path, monkeypatch):
     telemetry(tmp_path / "data.parquet", range(250))
-    score_file(model, tmp_path / "data.parquet", tmp_path / "whole.parquet", backend="torch")
+    score_file(model, tmp_path / "data.parquet", tmp_path / "whole.parquet", engine=TORCH)
     monkeypatch.setattr(batch, "CELLS_PER_PORTION", 16 * 7)
     pushed = []
-    score_file(model, tmp_path / "data.parquet", tmp_path / "parts.parquet", on_rows=pushed.append, backend="torch")
+    score_file(model, tmp_path / "data.parquet", tmp_path / "parts.parquet", on_rows=pushed.append, engine=TORCH)
     assert max(pushed) <= 7 and sum(pushed) == 250
     groups = pq.ParquetFile(tmp_path / "parts.parquet")
     assert max(groups.metadata.row_group(n).num_rows for n in range(groups.num_row_groups)) <= 7 * 16

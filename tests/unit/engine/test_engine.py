@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from engine_builders import difference, judge, masks, model, plant, windows
-from graphghha.engine import Engine, FrozenModel
+from graphghha.engine import Engine, EngineConfig, FrozenModel
 from graphghha.errors import CheckpointError, ConfigError, DataError, EngineError, SchemaError
 from graphghha.nn import ADU
 
@@ -200,6 +200,34 @@ def test_scores_that_are_not_finite_are_never_returned(backend):
         adu.layers[0].W_QKV.weight.mul_(1e9)
     with pytest.raises(EngineError, match="scores are not finite"):
         Engine(adu, PLANT, backend=backend).score(1e9 * windows(PLANT)[0])
+
+
+@pytest.fixture
+def torch_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_torch_backend_sets_the_thread_count_when_built_and_never_in_a_score(adu, torch_threads):
+    engine = Engine(adu, PLANT, threads=1, backend="torch")
+    assert torch.get_num_threads() == 1
+    torch.set_num_threads(2)
+    engine.score(windows(PLANT))
+    assert torch.get_num_threads() == 2
+
+
+def test_a_torch_backend_that_is_not_kept_leaves_the_thread_count_alone(adu, torch_threads):
+    engine = Engine(adu, PLANT, threads=1)
+    assert "torch" in engine.describe()["considered"]
+    assert torch.get_num_threads() == (1 if engine.backend == "torch" else 2)
+
+
+def test_a_configuration_gives_the_engine_it_describes(adu):
+    config = EngineConfig(dtype="bf16", threads=2, backend="native")
+    engine = Engine.from_config(adu, PLANT, config)
+    assert engine.config == config and (engine.dtype, engine.threads, engine.backend) == ("bf16", 2, "native")
 
 
 def test_impossible_settings_and_strange_graphs_are_refused(adu):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphghha.engine import Engine
+from graphghha.engine import Engine, EngineConfig
 from graphghha.engine.per_zone import LOCAL_LAYERS, ZoneEngine, engine_for
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import CheckpointError, SchemaError
@@ -26,7 +26,7 @@ def readings(rows, points, seed=0):
 @pytest.mark.parametrize("backend", ["native", "torch"])
 def test_batch_and_live_scores_are_the_same(model, backend):
     graph = model.template.replicate(2)
-    whole, live = (Scorer(model, graph, backend=backend) for _ in range(2))
+    whole, live = (Scorer(model, graph, EngineConfig(backend=backend)) for _ in range(2))
     values, fresh = readings(70, len(whole.points))
     fresh[30:, 3] = False
     batch = whole.push(values, fresh, np.ones(70, bool)).probs

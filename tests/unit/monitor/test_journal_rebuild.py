@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from graphghha.engine import EngineConfig
 from graphghha.engine.scorer import Scorer
 from graphghha.windows.features import REBUILD_ROWS
 from model_builders import small_model
@@ -25,7 +26,7 @@ def readings():
 def scores(model, graph, values, fresh):
     wanted = np.zeros(len(values), bool)
     wanted[-AFTER:] = True
-    scored = Scorer(model, graph, backend="native").push(values, fresh, wanted)
+    scored = Scorer(model, graph, EngineConfig(backend="native")).push(values, fresh, wanted)
     return scored.windows.features.tobytes(), scored.probs.tobytes()
 
 

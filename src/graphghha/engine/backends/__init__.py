@@ -22,6 +22,10 @@ class Backend(Protocol):
         """How it runs, for people and logs."""
         ...
 
+    def close(self) -> None:
+        """Undo what opening it changed in this process. Called on a backend that is not kept."""
+        ...
+
 
 def _torch(model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> Backend:
     from graphghha.engine.backends.eager import TorchBackend

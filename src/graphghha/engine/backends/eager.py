@@ -44,19 +44,16 @@ class TorchBackend:
         self._adu.load_state_dict(source.state_dict())
         self._adu.eval().to(self._device)
         self._tensors = self._adu.tensors(graph)
-        self._threads = threads
         self._measured = self._tensors.measured.cpu().numpy()
         self._recorded: dict[tuple[int, ...], Recorded] = {}
         self._lock = threading.Lock()
+        # Once and for the whole process: setting it round every score would change it under other threads' scores.
+        self._threads_before = torch.get_num_threads()
+        torch.set_num_threads(threads)
 
     def score(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
-        before = torch.get_num_threads()
-        torch.set_num_threads(self._threads)
-        try:
-            with torch.inference_mode():
-                probs: Floats = self._probs(x, mask).numpy()
-        finally:
-            torch.set_num_threads(before)
+        with torch.inference_mode():
+            probs: Floats = self._probs(x, mask).numpy()
         return finite(probs, mask)
 
     def _probs(self, x: Floats, mask: NDArray[np.bool_] | None) -> torch.Tensor:
@@ -77,6 +74,9 @@ class TorchBackend:
 
     def describe(self) -> dict[str, Any]:
         return {"torch": torch.__version__, "device": str(self._device)}
+
+    def close(self) -> None:
+        torch.set_num_threads(self._threads_before)
 
 
 def _everyone(x: Floats) -> NDArray[np.bool_]:

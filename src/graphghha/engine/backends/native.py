@@ -73,3 +73,6 @@ class NativeBackend:
             "compiled_in_s": round(kernel.compiled_in_s, 2),
             "max_degree": int(self._plan.max_degree),
         }
+
+    def close(self) -> None:
+        pass

@@ -53,6 +53,9 @@ class OnnxBackend:
     def describe(self) -> dict[str, Any]:
         return {"onnxruntime": onnxruntime.__version__}
 
+    def close(self) -> None:
+        pass
+
 
 def _onnx_bytes(model: FrozenModel) -> bytes:
     if model.onnx_file is not None:

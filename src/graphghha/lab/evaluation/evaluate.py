@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from graphghha.engine import EngineConfig
 from graphghha.lab.baselines.suite import RivalConfig, Rivals
 from graphghha.lab.evaluation.plain import without_nan
 from graphghha.lab.evaluation.protocols import Trial, judge_trial, watch_trial
@@ -25,7 +26,7 @@ def evaluate(
     price_per_day: float | None = None,
     say: Say = lambda text: None,
     on_day: Callable[[], None] = lambda: None,
-    **engine: Any,
+    engine: EngineConfig = EngineConfig(),
 ) -> dict[str, Any]:
     """Findings ready for JSON. `work` keeps what the baselines learnt and said; without it that is thrown away.
 
@@ -33,8 +34,8 @@ def evaluate(
     otherwise what the model costs at its own threshold.
     """
     say("model: scoring")
-    seen = watch_trial(trial, trial.footage, on_day=on_day, **engine)
-    unseen = watch_trial(trial, trial.unseen, on_day=on_day, **engine)
+    seen = watch_trial(trial, trial.footage, on_day=on_day, engine=engine)
+    unseen = watch_trial(trial, trial.unseen, on_day=on_day, engine=engine)
     say("model: report card")
     found = {"model": trial.model.fingerprint, **judge_trial(trial, seen, unseen, price_per_day)}
     price = found["card"]["false_alarms_per_day"] if price_per_day is None else price_per_day

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.engine import EngineConfig
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import CheckpointError, ConfigError, LeakError
 from graphghha.lab.baselines.panel import BaselinePanel
@@ -132,18 +133,22 @@ def _deploy_run(config: DeployConfig, plant: Plant, cases: Sequence[str], n: int
     return simulated(plant, attacked_run(plain, cases, config.schedule), config.history_hours * 60)
 
 
-def scorer_of(trial: Trial, film: Footage, **engine: Any) -> Scorer:
+def scorer_of(trial: Trial, film: Footage, engine: EngineConfig = EngineConfig()) -> Scorer:
     """The model on the building of one run."""
-    return Scorer(trial.model, trial.plant.template.replicate(film.run.zones), **engine)
+    return Scorer(trial.model, trial.plant.template.replicate(film.run.zones), engine)
 
 
 def watch_trial(
-    trial: Trial, films: Sequence[Footage], *, on_day: Callable[[], None] = lambda: None, **engine: Any
+    trial: Trial,
+    films: Sequence[Footage],
+    *,
+    on_day: Callable[[], None] = lambda: None,
+    engine: EngineConfig = EngineConfig(),
 ) -> list[Recording]:
     """The model alone on some runs."""
     recordings = []
     for film in films:
-        scorer = scorer_of(trial, film, **engine)
+        scorer = scorer_of(trial, film, engine)
         panel: Panel = BaselinePanel(scorer.featurizer, {}, film.run.zones, {trial.method: scorer})
         recordings.append(record_panel(trial.plant, film, panel, on_day=on_day)[trial.method])
     return recordings

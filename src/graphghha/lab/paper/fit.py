@@ -168,7 +168,7 @@ def scorer_of(adu: ADU) -> Score:
 
 def _engine_score(adu: ADU) -> Score:
     frozen = FrozenModel.of(adu)
-    engine_of = cache(lambda zones: Engine(frozen, adu.template.replicate(zones)))
+    engine_of = cache(lambda zones: Engine(frozen, adu.template.replicate(zones), threads=torch.get_num_threads()))
 
     def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
         b, zones, nodes, f = features.shape

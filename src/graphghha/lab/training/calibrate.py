@@ -1,7 +1,7 @@
 """From a fitted network to a model that can be shipped: calibrated on validation, thresholds from an alert budget."""
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from graphghha._version import __version__
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.classes import CLASSES
-from graphghha.engine import Engine
-from graphghha.engine.frozen import FrozenModel
+from graphghha.engine import Engine, EngineConfig, FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics.budget import threshold_for_budget
@@ -42,7 +41,7 @@ class FinishConfig:
     budget_per_day: float = 0.2  # false alarms of a 12-zone building, attacked or not
     rule: AlarmRule = AlarmRule()
     group: GroupRule = GroupRule()
-    engine: tuple[tuple[str, Any], ...] = ()
+    engine: EngineConfig = EngineConfig()
 
 
 def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
@@ -54,7 +53,7 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
     normal = config.validation.normal(recipe)
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
     with worker_processes(recipe.workers) as pool:
-        recordings = list(pool.map(partial(_record, model, dict(config.engine)), [*attacked, *normal]))
+        recordings = list(pool.map(partial(_record, model, config.engine), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)])
     recordings = [_calibrated(recording, calibration) for recording in recordings]
     thresholds = threshold_for_budget(
@@ -70,9 +69,9 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
     return _assemble(trained, calibration, thresholds)
 
 
-def _record(model: Model, engine: Mapping[str, Any], run: Run) -> Recording:
+def _record(model: Model, engine: EngineConfig, run: Run) -> Recording:
     graph, plant = model.template.replicate(run.zones), load_plant(model.plant)
-    return record_footage(plant, as_taught(plant, run), Scorer(model, graph, **engine))
+    return record_footage(plant, as_taught(plant, run), Scorer(model, graph, engine))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:

@@ -52,7 +52,7 @@ class Recipe:
     schedule: Schedule = Schedule(mean_gap_days=2.0, ramp_share=0.5)
     fit: FitConfig = FitConfig()
     adu: dict[str, Any] = field(default_factory=dict)  # settings of the ADU
-    workers: int = 2  # processes that simulate
+    workers: int = 2  # processes that simulate, and threads that train
 
     def run_seed(self, purpose: int, number: int) -> int:
         return 1_000_000 * self.seed + 10_000 * purpose + number
@@ -97,6 +97,7 @@ def train(
     recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None], snapshot: Path | None = None
 ) -> Trained:
     """Simulate, learn what is normal, learn what attacks look like. `work` keeps what is done."""
+    torch.set_num_threads(recipe.workers)  # an engine that was built before may have set another count
     plant = load_plant(recipe.plant)
     cases = split_cases(plant, recipe.seed)
     with torch.random.fork_rng(devices=[]):

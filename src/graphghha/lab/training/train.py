@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
+from graphghha.engine import EngineConfig
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule
 from graphghha.lab.training.calibrate import FinishConfig, finish
@@ -47,7 +46,6 @@ def train_model(
 ) -> None:
     """Train by a recipe and write the model directory."""
     check_place(out)  # better now than after half an hour
-    torch.set_num_threads(threads)
     recipe = PRESETS[preset]
     recipe = replace(
         recipe,
@@ -57,5 +55,5 @@ def train_model(
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
     trained = train(recipe, work, say=say, on_step=on_step)
-    engine = (("dtype", dtype),)  # calibrated in the arithmetic it is made for
+    engine = EngineConfig(dtype=dtype)  # calibrated in the arithmetic it is made for
     save_model(finish(trained, recipe, FinishConfig(budget_per_day=budget_per_day, engine=engine), say=say), out)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphghha._version import __version__
+from graphghha.engine import EngineConfig
 from graphghha.errors import DataError, DivergedError, LeakError
 from graphghha.lab.baselines import BASELINES
 from graphghha.lab.baselines.suite import RivalConfig
@@ -141,14 +142,13 @@ class Comparison:
         rivals = None
         if variant.name == "graphghha" and self.lessons.baselines:
             rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
-        dtype = self._dtype(variant)
         rows: list[dict[str, Any]] = evaluate(
             trial,
             baselines=rivals,
             work=self.work / "rivals",
             price_per_day=self.lessons.price_per_day,
             say=self.say,
-            dtype=dtype,
+            engine=EngineConfig(dtype=self._dtype(variant)),
         )["rows"]
         return rows
 

@@ -17,11 +17,12 @@ def measure_memory(nodes: int, plant: str = "fcu", seed: int = 0) -> dict[str, A
     template = load_plant(plant).template
     start = time.perf_counter()
     graph = template.replicate(-(-nodes // template.num_nodes))
-    torch.manual_seed(seed)
-    adu = ADU(template, in_features=16).eval()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        adu = ADU(template, in_features=16).eval()
     tensors = adu.tensors(graph)
     built_s = time.perf_counter() - start
-    x = torch.randn(graph.num_nodes, 16)
+    x = torch.randn(graph.num_nodes, 16, generator=torch.Generator().manual_seed(seed))
     before_mb = _peak_mb()
     start = time.perf_counter()
     with torch.no_grad():

@@ -38,9 +38,10 @@ class Task:
     seed: int = 0
 
     def adu(self, layer: str, dtype: DtypeName) -> ADU:
-        torch.manual_seed(self.seed)
         config = replace(self.config, layer=layer, dtype=dtype, options={})
-        return ADU.from_config(self.template, config).eval()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return ADU.from_config(self.template, config).eval()
 
     def windows(self) -> np.ndarray:
         """[b s f]"""
@@ -132,8 +133,9 @@ class _BareGat(nn.Module):
 
 
 def _pyg(task: Task) -> Call:
-    torch.manual_seed(task.seed)
-    model = _BareGat(task.config).eval().to(torch_dtype(task.dtype))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(task.seed)
+        model = _BareGat(task.config).eval().to(torch_dtype(task.dtype))
     pairs = neighborhood(task.graph, task.config.neighbors)
     edges = torch.from_numpy(np.stack([pairs.idx, pairs.rows]))  # the attended node is the source
     # PyG's own batching: one graph of disjoint copies

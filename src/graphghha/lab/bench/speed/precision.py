@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import Engine
+from graphghha.engine import Engine, EngineConfig
 from graphghha.engine.scorer import Scored, Scorer
 from graphghha.graph import CpsGraph
 from graphghha.lab.bench.harness import DEFAULT_EFFORT, Effort, Timing, interleaved, machine_info
@@ -98,7 +98,7 @@ def record_every(
     found: dict[str, list[Recording]] = {name: [] for name in dtypes}
     runs = [film.run for film in deploy_trial_of(model, test).footage]
     for number, building in enumerate(runs, 1):
-        detector = _EveryDtype(Scorer(model, graph, threads=threads), engines)
+        detector = _EveryDtype(Scorer(model, graph, EngineConfig(threads=threads)), engines)
         recording = record(plant, building, detector)
         for name, probs in detector.kept.items():
             found[name].append(replace(recording, probs=np.concatenate(probs)))
