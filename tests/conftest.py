@@ -19,6 +19,17 @@ with install_import_hook("graphghha.nn", "beartype.beartype"):
     import graphghha.nn  # noqa: F401
 
 
+SLOW_FOLDERS = ("e2e", "reliability")  # whole commands, real brokers, real kills
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of the slow folders; elsewhere slow tests carry the mark themselves."""
+    for item in items:
+        if item.path.relative_to(Path(__file__).parent).parts[0] in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The real data of others, which is never part of this repository."""

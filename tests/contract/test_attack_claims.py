@@ -16,6 +16,8 @@ from graphghha.plants.fcu.attacks.hooks import MINUTES
 from graphghha.plants.fcu.physics.parameters import REFERENCE
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NOISE
 
+pytestmark = pytest.mark.slow
+
 SETTLED = 10  # minutes a drive needs
 FAN_ON = 50.0  # L/s
 

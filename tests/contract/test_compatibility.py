@@ -105,6 +105,7 @@ def test_the_catalogue_is_the_same():
     assert events(call("cases", "--json")) == events((STORED / "cases.jsonl").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_the_demonstration_reports_the_same_incidents():
     stored = events((STORED / "demo.jsonl").read_text(encoding="utf-8"))
     assert events(call("demo", "--headless", "--minutes", 60, "--json")) == stored

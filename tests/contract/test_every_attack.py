@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.physics.weather import Weather
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, NUM_SIGNALS, SOURCE_SCALE
 from graphghha.plants.fcu.topology import TEMPLATE
+
+pytestmark = pytest.mark.slow
 
 # the controller acts on these readings: on the room always, on mixed air when it is near freezing
 ACTED_ON, ACTED_ON_IN_FROST = "RM_TEMP", "FCU_MAT"

@@ -173,6 +173,7 @@ def test_an_empty_batch_gives_an_empty_answer(layer):
     assert layer(torch.randn(0, 18, 32), neighbors).shape == (0, 18, 32)
 
 
+@pytest.mark.slow
 def test_every_layer_compiles_whole():
     """In a process of its own: the run-time shape checks of this one cannot be traced."""
     code = """

@@ -17,6 +17,8 @@ from graphghha.plants import load_plant
 from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
 from model_builders import small_model
 
+pytestmark = pytest.mark.slow
+
 NOON = np.datetime64("2018-07-02T12:00", "ms")
 MINUTE = np.timedelta64(1, "m")
 ZONES = ("north", "south")

@@ -9,6 +9,8 @@ from graphghha.engine import Engine
 from graphghha.graph import PAPER_RULE, NeighborRule, neighborhood
 from graphghha.nn import ADU, reference_layer
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 1e-2}
 PLANT = plant(40)
 

@@ -12,6 +12,8 @@ from graphghha.engine.machine import machine
 from graphghha.engine.native import build, plan
 from graphghha.errors import EngineError
 
+pytestmark = pytest.mark.slow
+
 PLANT = plant(61)
 
 

@@ -24,6 +24,8 @@ from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 from model_builders import small_model
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(budget_s=0.0, min_rounds=1, slice_s=0.0)
 SHIPPED = shipped_model("fcu")
 

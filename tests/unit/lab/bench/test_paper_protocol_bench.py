@@ -32,6 +32,8 @@ from graphghha.models.shipped import shipped_model
 from graphghha.plants import load_plant
 from graphghha.windows.features import FEATURE_NAMES, FEATURE_RANGE
 
+pytestmark = pytest.mark.slow
+
 TINY = DetectionEffort(days=1, stride_min=240, steps=3, normal_years=1, extra_years=0, most_samples=1, batch_zones=4)
 
 CASES = ("FCU_OADMPRStuck_100", "FCU_VLVStuck_Heating_100", "FCU_SensorBias_RMTemp_+4C", "FCU_FilterRestriction_50%")
