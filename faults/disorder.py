@@ -12,7 +12,7 @@ from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, STEP_MS, Telemetry
 from graphghha.monitor import Journal, Monitor, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
-from graphghha.sources import Batch
+from graphghha.sources import ReadingBatch
 
 FAULT = "duplicates and reordering within the allowed lateness"
 ROWS, ZONES = 120, 2
@@ -53,7 +53,7 @@ def _journal(folder: Path, telemetry: Telemetry, rig: Rig, readings: NDArray[np.
         for some in np.array_split(readings, len(telemetry)):
             rows, columns = some // points, (some % points).astype(np.int32)
             times = telemetry.times_ms[rows]
-            monitor.step(Batch(SITE, int(times.max()), times, telemetry.values[rows, columns], columns))
+            monitor.step(ReadingBatch(SITE, int(times.max()), times, telemetry.values[rows, columns], columns))
         monitor.finish(SITE)
         rows_kept = journal.reader.rows(SITE)
         assert rows_kept is not None

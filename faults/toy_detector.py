@@ -13,7 +13,7 @@ from graphghha.monitor import Detector, Journal, Monitor, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
-from graphghha.sources import Batch, points_of
+from graphghha.sources import Batch, RowBatch, points_of
 
 SITE = "site"
 IMMEDIATE = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)  # no wait for late readings
@@ -34,9 +34,9 @@ class Telemetry:
     def __len__(self) -> int:
         return len(self.times_ms)
 
-    def batch(self, begin: int, end: int) -> Batch:
+    def batch(self, begin: int, end: int) -> RowBatch:
         times = self.times_ms[begin:end]
-        return Batch(SITE, int(times[-1]) + 5, times, self.values[begin:end])
+        return RowBatch(SITE, int(times[-1]) + 5, times, self.values[begin:end])
 
     def batches(self) -> list[Batch]:
         return [self.batch(row, row + 1) for row in range(len(self))]

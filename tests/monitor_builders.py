@@ -9,7 +9,7 @@ from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.monitor import Detector, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.plants.base import Plant, Signal
-from graphghha.sources import Batch
+from graphghha.sources import Batch, ReadingBatch, RowBatch
 
 TEMPLATE = loop_template()
 GRAPH = TEMPLATE.replicate(3)
@@ -102,13 +102,13 @@ def telemetry(rows: int, seed: int = 0, graph=GRAPH) -> tuple[np.ndarray, np.nda
 
 
 def wide(times, values, site="office") -> Batch:
-    return Batch(site, int(times[-1]) + 5, np.asarray(times, np.int64), np.asarray(values, np.float64))
+    return RowBatch(site, int(times[-1]) + 5, np.asarray(times, np.int64), np.asarray(values, np.float64))
 
 
 def long(times, points, values, site="office", received_ms=None) -> Batch:
     times = np.asarray(times, np.int64)
     received = int(times.max()) + 5 if received_ms is None else received_ms
-    return Batch(site, received, times, np.asarray(values, np.float64), np.asarray(points, np.int32))
+    return ReadingBatch(site, received, times, np.asarray(values, np.float64), np.asarray(points, np.int32))
 
 
 def plain(facts) -> list[tuple]:

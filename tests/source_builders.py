@@ -24,15 +24,8 @@ def points() -> Points:
 
 def readings(batch: Batch) -> list[tuple[str, int, float]]:
     """(point, time, value) of every value there is, rounded, in order."""
-    if batch.points is not None:
-        rows = zip(batch.points.tolist(), batch.times_ms.tolist(), batch.values.tolist(), strict=True)
-        return [(POINTS[column], time_ms, round(value, 6)) for column, time_ms, value in rows]
-    return [
-        (POINTS[column], time_ms, round(value, 6))
-        for time_ms, row in zip(batch.times_ms.tolist(), batch.values.tolist(), strict=True)
-        for column, value in enumerate(row)
-        if value == value
-    ]
+    rows = zip(*(array.tolist() for array in batch.readings()), strict=True)
+    return [(POINTS[column], time_ms, round(value, 6)) for column, time_ms, value in rows]
 
 
 def drained(source: Source) -> tuple[list[tuple[str, int, float]], Counter[Rejection]]:

@@ -21,7 +21,7 @@ from graphghha.monitor import Journal, Monitor, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.monitor.status import read_view
 from graphghha.plants import LabelledDay, load_plant, load_testbed
-from graphghha.sources import Batch
+from graphghha.sources import RowBatch
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.wiring import open_detector
 
@@ -132,7 +132,7 @@ class Demo:
         )
         return card
 
-    def _batch(self, day: LabelledDay, rows: slice) -> Batch:
+    def _batch(self, day: LabelledDay, rows: slice) -> RowBatch:
         times_ms = day.times[rows].astype("datetime64[ms]").astype(np.int64)
         values = day.values[rows].reshape(len(times_ms), -1).astype(np.float64)
-        return Batch(self.SITE, int(times_ms[-1]), times_ms, values)
+        return RowBatch(self.SITE, int(times_ms[-1]), times_ms, values)

@@ -4,7 +4,6 @@ GraphGHHAError            exit 1   500
   ConfigError             exit 2   422   a setting is unknown or impossible
   DataError               exit 3   400   a source cannot be read
     SchemaError                          columns, shapes, dtypes or units do not fit
-    StaleDataError                       the stream stopped for too long
     LeakError                            test data was seen before the test
   GraphError              exit 4   422   an edge breaks the sensor/controller/actuator rules
   CheckpointError         exit 5   409   weights do not fit this graph or config
@@ -44,10 +43,6 @@ class DataError(GraphGHHAError, ValueError):
 
 class SchemaError(DataError):
     """Columns, shapes, dtypes or units do not fit."""
-
-
-class StaleDataError(DataError):
-    """The stream stopped for too long."""
 
 
 class LeakError(DataError):

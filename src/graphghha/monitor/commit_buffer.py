@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphghha.alarms import Fact
 from graphghha.monitor.journal.journal import Entry
 from graphghha.monitor.site import Outcome, Site
-from graphghha.sources import Batch, Source
+from graphghha.sources import Batch, ReadingBatch, Source
 
 log = logging.getLogger(__name__)
 MOST_ROW_BYTES = 64_000_000
@@ -43,9 +43,7 @@ class Pending:
 
     def hold(self, source: Source, batch: Batch) -> None:
         """To be acknowledged once it is written; its readings are no longer needed for that."""
-        nothing = np.empty(0)
-        shell = replace(batch, times_ms=nothing.astype(np.int64), values=nothing, points=nothing.astype(np.int32))
-        self.held.append((source, shell))
+        self.held.append((source, ReadingBatch.empty(batch.site, batch.received_ms, receipt=batch.receipt)))
 
     def entry(self, site: Site, summary: Mapping[str, Any], more: Sequence[Fact]) -> Entry:
         facts = [*self.facts, *more]

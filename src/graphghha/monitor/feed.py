@@ -1,11 +1,8 @@
 """A source as the monitor's loop sees it: when it was last heard, and how long to leave it alone after a failure."""
 
 import time
-from typing import Any
 
-import numpy as np
-
-from graphghha.sources import Batch, Source
+from graphghha.sources import Batch, ReadingBatch, Source
 
 TICK_EVERY_S = 1.0
 BACK_OFF_S = (1.0, 30.0)
@@ -46,5 +43,4 @@ class Feed:
 
 def tick(site: str, received_ms: int) -> Batch:
     """An empty batch."""
-    nothing: Any = np.empty(0)
-    return Batch(site, received_ms, nothing.astype(np.int64), nothing, nothing.astype(np.int32))
+    return ReadingBatch.empty(site, received_ms)

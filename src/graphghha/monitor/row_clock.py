@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError
-from graphghha.sources import Batch
+from graphghha.sources import Batch, RowBatch
 from graphghha.windows import Counters, Grid, GridConfig, Rows
 
 SLICE_ROWS = 512  # of the grid, between two closings: far below what it holds open
@@ -120,10 +120,11 @@ class Intake:
 
     def _put(self, batch: Batch, chosen: NDArray[np.bool_]) -> None:
         assert self._grid is not None
-        if batch.points is None:
-            self._grid.push_block(batch.times_ms[chosen], batch.values[chosen])
+        part = batch.select(chosen)
+        if isinstance(part, RowBatch):
+            self._grid.push_block(part.times_ms, part.values)
         else:
-            self._grid.push_columns(batch.points[chosen], batch.times_ms[chosen], batch.values[chosen])
+            self._grid.push_columns(*part.readings())
 
     def _believe(self, time_ms: int, received_ms: int) -> None:
         if self._clock is None:
@@ -136,8 +137,7 @@ class Intake:
         """Where to go on after a long silence; None while too few points say so: one wrong clock moves nobody."""
         first = int(times[left].min())
         assert self._grid is not None
-        columns = np.arange(len(self.points)) if batch.points is None else batch.points[left]
-        self._leaping.update(columns.tolist())
+        self._leaping.update(batch.select(left).columns.tolist())
         if 2 * len(self._leaping) < len(self.points):
             return None
         if first - self._grid.next_time_ms <= LONGEST_LEAP_MS:

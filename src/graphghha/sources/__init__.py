@@ -2,7 +2,7 @@
 
 from graphghha.plants.points import points_of
 from graphghha.sources.addresses import parse_address
-from graphghha.sources.base import Batch, Gap, Quality, Reading, Rejection, Source, SourceStatus
+from graphghha.sources.base import Batch, Quality, ReadingBatch, Rejection, RowBatch, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
 from graphghha.sources.mapping_file import read_mapping
@@ -12,11 +12,11 @@ __all__ = [
     "Batch",
     "CheckReport",
     "FileConfig",
-    "Gap",
     "MqttConfig",
     "Quality",
-    "Reading",
+    "ReadingBatch",
     "Rejection",
+    "RowBatch",
     "SimulatedConfig",
     "Source",
     "SourceConfig",

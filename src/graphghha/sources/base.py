@@ -1,15 +1,19 @@
-"""What every source speaks: normalised readings in batches, each acknowledged as one."""
+"""What every source hands over: readings of one site in batches, each acknowledged as a whole."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 class Quality(StrEnum):
+    """How far a device vouches for a reading. Bad and stale readings are not used."""
+
     GOOD = "good"
     UNCERTAIN = "uncertain"
     BAD = "bad"
@@ -19,78 +23,106 @@ class Quality(StrEnum):
 class Rejection(StrEnum):
     """Why something that arrived did not become a reading. Every rejection is counted."""
 
-    MALFORMED = "malformed"  # not JSON, no such field, a string where a number belongs
+    MALFORMED = "malformed"  # not JSON, a missing field, a text where a number is expected
     TOO_LARGE = "too_large"
-    UNMAPPED = "unmapped"  # a topic, column or point that no node answers to
+    UNMAPPED = "unmapped"  # a topic, column or name that belongs to no point
     WRONG_UNIT = "wrong_unit"
-    OUT_OF_LIMITS = "out_of_limits"  # no sensor can read this
+    OUT_OF_LIMITS = "out_of_limits"  # outside what the instrument can measure
     BAD_QUALITY = "bad_quality"
     BAD_TIME = "bad_time"
-    RETAINED = "retained"  # what a broker last knew, of unknown age: never a fresh sample
+    RETAINED = "retained"  # the last message a broker stored, of unknown age
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One timestamped value of one point, in SI."""
+class Batch(ABC):
+    """Readings of one site, in SI, that are acknowledged together: a `ReadingBatch` or a `RowBatch`.
 
-    site: str
-    point: str
-    time_ms: int  # when it was measured
-    received_ms: int
-    value: float | None
-    unit: str | None = None
-    quality: Quality = Quality.GOOD
-    sequence: int | None = None
-    origin: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Readings of one site, by column, in SI: what a source hands over and a monitor acknowledges as one.
-
-    Values are [n] with one point each, or [r p] with all points of the site in a row of one time. An empty batch
-    says that time has passed without news.
+    A batch without readings says that time has passed without news.
     """
 
     site: str
     received_ms: int
-    times_ms: NDArray[np.int64]  # [n] or [r]
-    values: NDArray[np.float64]  # [n] or [r p]; NaN where there is no value
-    points: NDArray[np.int32] | None = None  # [n] columns of the site's points; None when values are [r p]
-    rejected: Mapping[Rejection, int] = field(default_factory=dict)
-    receipt: Any = None  # the source's own: what to acknowledge
+    times_ms: NDArray[np.int64]  # when the readings were measured
+    values: NDArray[np.float64]
+    rejected: Mapping[Rejection, int] = field(default_factory=dict, kw_only=True)
+    receipt: Any = field(default=None, kw_only=True)  # belongs to the source: what to acknowledge
 
     def __len__(self) -> int:
         return int(self.values.size)
 
+    @property
+    @abstractmethod
+    def columns(self) -> NDArray[np.int32]:
+        """The points that occur in the batch, as columns of the site."""
+
+    @abstractmethod
+    def select(self, which: slice | NDArray[np.bool_]) -> Self:
+        """Return the batch with a part of its times only."""
+
+    @abstractmethod
+    def readings(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        """Return column, time and value of every reading [n]."""
+
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """A time in which nothing was received because the connection was down."""
+class ReadingBatch(Batch):
+    """Single readings: times, values and points are [n]."""
 
-    begin_ms: int
-    end_ms: int
-    is_kept: bool  # the far side kept what was sent meanwhile and hands it over now
+    points: NDArray[np.int32]  # columns of the site
+
+    @classmethod
+    def empty(
+        cls, site: str, received_ms: int, rejected: Mapping[Rejection, int] = MappingProxyType({}), receipt: Any = None
+    ) -> Self:
+        """Return a batch without readings."""
+        times, values, points = np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32)
+        return cls(site, received_ms, times, values, points, rejected=rejected, receipt=receipt)
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        return self.points
+
+    def select(self, which: slice | NDArray[np.bool_]) -> Self:
+        return replace(self, times_ms=self.times_ms[which], values=self.values[which], points=self.points[which])
+
+    def readings(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        return self.points, self.times_ms, self.values
+
+
+@dataclass(frozen=True, slots=True)
+class RowBatch(Batch):
+    """Whole rows: times are [r], values are [r p] over all points of the site, NaN where there is no value."""
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        return np.arange(self.values.shape[1], dtype=np.int32)
+
+    def select(self, which: slice | NDArray[np.bool_]) -> Self:
+        return replace(self, times_ms=self.times_ms[which], values=self.values[which])
+
+    def readings(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        rows, columns = np.nonzero(np.isfinite(self.values))
+        return columns.astype(np.int32), self.times_ms[rows], self.values[rows, columns]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
+    """The state of a source, for people and health checks."""
+
     is_connected: bool
     detail: str = ""
-    is_finished: bool = False  # a file was read to its end
+    is_finished: bool = False  # the file or stream was read to its end
     since_ms: int | None = None  # when the connection was made or lost
-    gaps: tuple[Gap, ...] = ()  # the latest, oldest first
-    missing: int = 0  # messages that their sequence numbers say we never saw
 
 
 class Source(Protocol):
     """A stream of batches. `poll` and `acknowledge` are called from one thread."""
 
     def poll(self, timeout_s: float) -> Batch | None:
-        """The next batch, or None when nothing came in time."""
+        """Return the next batch, or None if nothing came in time."""
 
     def acknowledge(self, batch: Batch) -> None:
-        """The batch is safe in the journal: the far side may forget it. Called once per batch, in order."""
+        """Note that the journal holds the batch, so that the sender may forget it. Called once per batch, in order."""
 
     @property
     def status(self) -> SourceStatus: ...

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.plants.points import Points
-from graphghha.sources.base import Batch, Quality, Rejection
+from graphghha.sources.base import Quality, ReadingBatch, Rejection
 from graphghha.sources.config import MAX_AHEAD_S
 from graphghha.sources.mapping import Mapper, Route
 from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
 MAX_AHEAD_MS = round(MAX_AHEAD_S * 1000)
-_SEQUENCES_REMEMBERED = 100_000
 # what a telemetry file or a device may say, beside our own words
 _USABLE = {Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"}
 
@@ -25,8 +24,6 @@ class Intake:
         self.site = site
         self.mapper = mapper
         self.max_ahead_ms = max_ahead_ms
-        self.missing = 0  # by sequence number
-        self._sequences: dict[str, int] = {}
         self._rejected: Counter[Rejection] = Counter()
         self._routes: list[Route] = []
         self._times: list[int] = []
@@ -59,20 +56,7 @@ class Intake:
     def reject(self, why: Rejection, count: int = 1) -> None:
         self._rejected[why] += count
 
-    def note_sequence(self, name: str, number: object) -> None:
-        """Sequence numbers tell what was never received; a repeated or older one tells nothing."""
-        if type(number) is not int:
-            return
-        last = self._sequences.get(name)
-        if last is not None and number <= last:
-            return
-        if last is not None:
-            self.missing += number - last - 1
-        elif len(self._sequences) >= _SEQUENCES_REMEMBERED:
-            return
-        self._sequences[name] = number
-
-    def take(self, received_ms: int, receipt: Any = None) -> Batch:
+    def take(self, received_ms: int, receipt: Any = None) -> ReadingBatch:
         """All that was collected, as one batch; the intake is empty again."""
         routes, count = self._routes, len(self._routes)
         columns = np.fromiter((route.column for route in routes), np.int32, count)
@@ -82,7 +66,7 @@ class Intake:
         times = np.array([min(max(time, -1), LATEST_MS) for time in self._times], np.int64)
         latest = min(received_ms + self.max_ahead_ms, LATEST_MS - 1)
         keep, values, rejected = judged(self.mapper.points, columns, raw, shift, scale, times, latest)
-        batch = Batch(
+        batch = ReadingBatch(
             site=self.site,
             received_ms=received_ms,
             times_ms=times[keep],

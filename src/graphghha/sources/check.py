@@ -157,13 +157,9 @@ class _Heard:
 
     def note(self, batch: Batch) -> None:
         self.rejected.update(batch.rejected)
-        if batch.points is None:
-            row, column = np.nonzero(np.isfinite(batch.values))
-            values, times = batch.values[row, column], batch.times_ms[row]
-        else:
-            column, values, times = batch.points.astype(np.int64), batch.values, batch.times_ms
-        np.add.at(self.counts, column, 1)
-        self._values[column], self._times[column] = values, times
+        columns, times, values = batch.readings()
+        np.add.at(self.counts, columns, 1)
+        self._values[columns], self._times[columns] = values, times
 
     def mapped(self, mapper: Mapper | None, points: Sequence[str]) -> tuple[MappedName, ...]:
         names: dict[int, tuple[str, str]] = {}

@@ -16,7 +16,7 @@ from graphghha.plants.arrow import pa, pc
 from graphghha.plants.base import Dialect
 from graphghha.plants.points import nearest
 from graphghha.plants.telemetry import MISSING, TelemetryFile
-from graphghha.sources.base import Batch, Rejection
+from graphghha.sources.base import Batch, ReadingBatch, Rejection
 from graphghha.sources.batch_builder import judged
 from graphghha.sources.config import FileConfig
 from graphghha.sources.mapping import Mapper, Route
@@ -96,7 +96,7 @@ def _batches(
         bad_rows.clear()
         yield replace(batch, rejected=rejected)
     if bad_rows:  # after the last good one
-        yield Batch(site, 0, np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32), dict(bad_rows))
+        yield ReadingBatch.empty(site, 0, dict(bad_rows))
 
 
 def _time_column(header: Sequence[str], path: Path) -> int:
@@ -173,7 +173,7 @@ def _long_batches(
         keep, values, judgement = judged(mapper.points, target, values, shift, scale, times, LATEST_MS)
         rejected += judgement
         newest = int(times[keep].max()) if keep.any() else 0
-        yield Batch(site, newest, times[keep], values[keep], target[keep], rejected=+rejected)
+        yield ReadingBatch(site, newest, times[keep], values[keep], target[keep], rejected=+rejected)
 
 
 def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[Route | Rejection], np.ndarray[Any, Any]]:

@@ -13,7 +13,7 @@ from graphghha.sources.batch_builder import Intake
 from graphghha.sources.timestamps import parse_time_ms
 
 _raw_decode = json.JSONDecoder().raw_decode
-# what a flat message says about itself; every other key is a point
+# what a flat message says about itself; every other key is a point. `seq` is accepted and not used.
 ABOUT = frozenset({"site", "device", "time", "seq", "quality", "unit", "units"})
 
 
@@ -58,8 +58,6 @@ def _decode_object(message: dict[str, Any], intake: Intake, received_ms: int, na
             intake.reject(Rejection.MALFORMED)
             return
         name = f"{name}/{level}" if name else level
-    if (number := get("seq")) is not None:
-        intake.note_sequence(name, number)
     if "value" in message:
         if name:
             intake.add(name, message["value"], time_ms, get("unit"), get("quality"))

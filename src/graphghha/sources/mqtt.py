@@ -10,14 +10,13 @@ import time
 from collections import deque
 from typing import Any, NamedTuple
 
-from graphghha.sources.base import Batch, Gap, Rejection, SourceStatus
+from graphghha.sources.base import Batch, Rejection, SourceStatus
 from graphghha.sources.batch_builder import Intake
 from graphghha.sources.config import MqttConfig
 from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt_client import connect_properties, make_client, subscriptions
 
-GAPS_REMEMBERED = 100
 MESSAGES_PER_BATCH = 4_000
 LINGER_S = 0.005  # after the first message: a batch of many costs hardly more than a batch of one
 _QUEUE_OVERHEAD = 500  # bytes of a queued message beside its payload
@@ -54,9 +53,7 @@ class MqttSource:
         self._is_connected = False  # and subscribed
         self._is_closed = False
         self._detail = f"connecting to {config.address}"
-        self._since_ms = self._heard_ms = _now_ms()
-        self._was_connected = False
-        self._gaps: deque[Gap] = deque(maxlen=GAPS_REMEMBERED)
+        self._since_ms = _now_ms()
         self._client = make_client(config)
         self._client.on_connect = self._on_connect
         self._client.on_connect_fail = self._on_connect_fail
@@ -79,13 +76,7 @@ class MqttSource:
     @property
     def status(self) -> SourceStatus:
         with self._changed:
-            return SourceStatus(
-                self._is_connected,
-                self._detail,
-                since_ms=self._since_ms,
-                gaps=tuple(self._gaps),
-                missing=self._intake.missing,
-            )
+            return SourceStatus(self._is_connected, self._detail, since_ms=self._since_ms)
 
     def poll(self, timeout_s: float) -> Batch | None:
         with self._changed:
@@ -128,12 +119,7 @@ class MqttSource:
             if reason.is_failure:
                 self._detail = f"{self.config.address} refused us: {reason}"
                 return
-            now_ms = _now_ms()
-            if self._was_connected:
-                self._gaps.append(Gap(self._heard_ms, now_ms, is_kept=bool(flags.session_present)))
             self._connection += 1
-            self._was_connected = True
-            self._heard_ms = now_ms
         client.subscribe(subscriptions(self.config))
 
     def _on_connect_fail(self, client: Any, userdata: Any) -> None:
@@ -172,9 +158,8 @@ class MqttSource:
         with self._changed:
             # holding the network thread back holds the broker back
             self._changed.wait_for(lambda: self._queued_bytes < self.config.max_queue_bytes or self._is_closed)
-            self._heard_ms = _now_ms()
             payload = b"" if rejection else bytes(message.payload)
-            queued = _Message(self._connection, message.mid, message.qos, topic, payload, self._heard_ms, rejection)
+            queued = _Message(self._connection, message.mid, message.qos, topic, payload, _now_ms(), rejection)
             self._queue.append(queued)
             self._queued_bytes += queued.weight
             if len(self._queue) == 1:

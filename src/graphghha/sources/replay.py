@@ -1,7 +1,6 @@
 """Recorded or simulated batches as a source: as fast as they are taken, or at a multiple of the plant's own time."""
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -59,8 +58,8 @@ class Replay:
 
     def _due(self, block: Batch) -> int:
         """One past the last row to hand out now."""
-        width = block.values.shape[1] if block.points is None else 1
-        stop = min(len(block.times_ms), self._row + max(1, MAX_READINGS // max(1, width)))
+        per_time = len(block) // len(block.times_ms)  # one reading, or a row of them
+        stop = min(len(block.times_ms), self._row + max(1, MAX_READINGS // max(1, per_time)))
         if self._speed is None:
             return stop
         if self._began is None:
@@ -79,17 +78,10 @@ class Replay:
 
     def _hand_out(self, block: Batch, stop: int) -> Batch:
         rows = slice(self._row, stop)
-        times = block.times_ms[rows]
-        newest = int(times.max())
+        newest = int(block.times_ms[rows].max())
         self._newest_ms = newest if self._newest_ms is None else max(newest, self._newest_ms)
-        batch = replace(
-            block,
-            received_ms=self._newest_ms,
-            times_ms=times,
-            values=block.values[rows],
-            points=None if block.points is None else block.points[rows],
-            rejected=block.rejected if self._row == 0 else Counter(),
-        )
+        rejected = block.rejected if self._row == 0 else {}
+        batch = replace(block.select(rows), received_ms=self._newest_ms, rejected=rejected)
         self._row = stop
         if stop == len(block.times_ms):
             self._block = None

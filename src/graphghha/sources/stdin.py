@@ -33,7 +33,7 @@ class LineSource:
     @property
     def status(self) -> SourceStatus:
         detail = "the stream has ended" if self._is_finished else "reading lines"
-        return SourceStatus(not self._is_finished, detail, is_finished=self._is_finished, missing=self._intake.missing)
+        return SourceStatus(not self._is_finished, detail, is_finished=self._is_finished)
 
     def poll(self, timeout_s: float) -> Batch | None:
         if self._is_finished or not self._is_ready(timeout_s):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import SchemaError
-from graphghha.sources.base import Batch, Rejection
+from graphghha.sources.base import Rejection, RowBatch
 from graphghha.sources.mapping import Mapper, Route
 from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
@@ -43,7 +43,7 @@ class WideLayout:
         self._is_plain = not self._shift.any() and bool((self._scale == 1.0).all())
         self._is_whole = np.array_equal(self._targets, np.arange(len(mapper.points)))
 
-    def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: int = 0) -> Batch:
+    def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: int = 0) -> RowBatch:
         """Rows of the used columns [r u], in their units; a missing cell is NaN. Rows without a time are left out."""
         values = np.asarray(used, np.float64)
         rejected = Counter({why: count * len(times_ms) for why, count in self._idle.items()})
@@ -65,4 +65,4 @@ class WideLayout:
             rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
             values = np.where(impossible, np.nan, values)
         newest = int(times_ms[-1]) if len(times_ms) else 0
-        return Batch(self.site, newest, times_ms, values, rejected=+rejected)
+        return RowBatch(self.site, newest, times_ms, values, rejected=+rejected)

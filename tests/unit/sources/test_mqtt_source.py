@@ -110,15 +110,6 @@ def test_no_more_messages_are_under_way_than_the_receive_maximum(broker):
         assert source.poll(0.3) is None
 
 
-def test_sequence_numbers_tell_what_was_never_received(broker):
-    with closing(listen(broker.port)) as source, broker.publisher() as device:
-        for number in (1, 2, 2, 5, 6):
-            until(lambda: source.status.is_connected)
-            device.send(ROOM, reading(21.0, seq=number))
-        collect(source, 5)
-        assert source.status.missing == 2
-
-
 @pytest.fixture
 def guarded(mosquitto, tmp_path):
     broker = Broker(tmp_path, tls=Certificates(tmp_path), password=("monitor", "s3cret"))

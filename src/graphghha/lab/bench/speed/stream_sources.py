@@ -14,8 +14,7 @@ import numpy as np
 
 from graphghha.plants import Plant, load_plant, load_simulator
 from graphghha.plants.points import Points
-from graphghha.sources import FileConfig, Source, open_source, parse_address, points_of
-from graphghha.sources.base import Batch
+from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address, points_of
 from graphghha.sources.batch_builder import Intake
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.stdin import LineSource
@@ -97,11 +96,10 @@ def _drain(source: Source, names: tuple[str, ...], count: int | None) -> tuple[i
 
 
 def _push(grid: Grid, batch: Batch) -> None:
-    if batch.points is None:
+    if isinstance(batch, RowBatch):
         grid.push_block(batch.times_ms, batch.values)
     else:
-        columns = zip(batch.points.tolist(), batch.times_ms.tolist(), batch.values.tolist(), strict=True)
-        for column, time_ms, value in columns:
+        for column, time_ms, value in zip(*(array.tolist() for array in batch.readings()), strict=True):
             grid.push(grid.points[column], time_ms, value)
     if len(batch):
         grid.advance(int(batch.times_ms.max()) - MINUTE_MS)
