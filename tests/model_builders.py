@@ -10,7 +10,7 @@ from graphghha.models import Calibration, Model, Thresholds
 from graphghha.nn import ADU
 from graphghha.plants.base import Signal
 from graphghha.windows.expectation import Expectation, noise_floor, reach, signal_nodes
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
+from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
 from graphghha.windows.provenance import Fingerprint, Span
 from graphghha.windows.scale import fit_scaler
 
@@ -39,9 +39,11 @@ def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
         template=template,
         adu_config=adu.config.to_dict(),
         weights=dict(frozen.weights),
-        scaler=scaler,
-        expectation=Expectation(weights, noise_floor([0.1] * count, np.array(scaler.scale))),
-        norm=FeatureNorm(np.zeros(norm_shape), np.ones(norm_shape)),
+        preprocessing=Preprocessing(
+            scaler,
+            Expectation(weights, noise_floor([0.1] * count, np.array(scaler.scale))),
+            FeatureNorm(np.zeros(norm_shape), np.ones(norm_shape)),
+        ),
         calibration=Calibration(1.0, (0.0,) * 4, Fingerprint((), "")),
         thresholds=Thresholds(),
         known_answer={"features": features, "probabilities": answer},

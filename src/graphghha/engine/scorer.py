@@ -43,7 +43,7 @@ class Scorer:
     def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
         check_known_answer(model, Engine.from_config(model, model.template, engine))
         self.engine = engine_for(model, graph, engine)
-        self.featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
+        self.featurizer = Featurizer(graph, model.template, model.preprocessing)
         self.calibration = model.calibration
         self._gates = Gates(model, graph)
 

@@ -35,7 +35,7 @@ from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
 from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
 from graphghha.windows.expectation import Expectation, signal_nodes
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm
+from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
 from graphghha.windows.scale import Scaler
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -50,9 +50,7 @@ class Model:
     template: CpsGraph
     adu_config: Mapping[str, Any]
     weights: Arrays
-    scaler: Scaler
-    expectation: Expectation
-    norm: FeatureNorm
+    preprocessing: Preprocessing
     calibration: Calibration
     thresholds: Thresholds
     known_answer: Arrays  # features [s f], probabilities [s c]
@@ -81,6 +79,20 @@ class Model:
                 raise CheckpointError(f"weights {name!r} are not finite")
         if not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
             raise CheckpointError("feature norm: centers must be finite, scales finite and above 0")
+
+    @property
+    def scaler(self) -> Scaler:
+        return self.preprocessing.scaler
+
+    @property
+    def expectation(self) -> Expectation:
+        return self.preprocessing.expectation
+
+    @property
+    def norm(self) -> FeatureNorm:
+        if self.preprocessing.norm is None:
+            raise CheckpointError("feature norm: a model needs one; fit it on normal windows")
+        return self.preprocessing.norm
 
     @property
     def fingerprint(self) -> str:
@@ -171,9 +183,9 @@ def load_model(directory: Path) -> Model:
             template=template,
             adu_config=config["adu"],
             weights=load_file(directory / "model.safetensors"),
-            scaler=Scaler.from_dict(scaler),
-            expectation=Expectation(expectation, floor),
-            norm=FeatureNorm.from_dict(features),
+            preprocessing=Preprocessing(
+                Scaler.from_dict(scaler), Expectation(expectation, floor), FeatureNorm.from_dict(features)
+            ),
             calibration=Calibration.from_dict(calibration),
             thresholds=Thresholds.from_dict(thresholds),
             known_answer=load_file(directory / "known_answer.safetensors"),

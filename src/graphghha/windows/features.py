@@ -78,6 +78,15 @@ class FeatureNorm:
 
 
 @dataclass(frozen=True, slots=True)
+class Preprocessing:
+    """What turns readings into features, learned from normal operation."""
+
+    scaler: Scaler
+    expectation: Expectation
+    norm: FeatureNorm | None = None  # None gives raw summaries, which a norm is fitted on
+
+
+@dataclass(frozen=True, slots=True)
 class Windows:
     """What a model scores: features of every node, and which nodes are known."""
 
@@ -89,18 +98,15 @@ class Windows:
 class Featurizer:
     """Rows in, windows out, for one building. Feed it in any portions: the bytes are the same."""
 
-    def __init__(
-        self, graph: CpsGraph, template: CpsGraph, scaler: Scaler, expectation: Expectation, norm: FeatureNorm | None
-    ) -> None:
-        """`norm=None` gives raw summaries, which is what a norm is fitted on."""
-        self.graph, self.norm = graph, norm
+    def __init__(self, graph: CpsGraph, template: CpsGraph, preprocessing: Preprocessing) -> None:
+        self.graph, self.norm = graph, preprocessing.norm
         self.points = tuple(name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None)
         self._nodes = signal_nodes(graph)  # [p]
         roles = [template.roles[node] for node in signal_nodes(template)]
         self._num_signals = len(roles)
         self._num_zones, self._order = _zone_layout(graph, roles)
-        self._scale = scaler.columns([graph.signals[node] for node in self._nodes])
-        self._expectation = expectation
+        self._scale = preprocessing.scaler.columns([graph.signals[node] for node in self._nodes])
+        self._expectation = preprocessing.expectation
         self._num_rows = 0
         count = len(self._nodes)
         self._recent, self._values = Summarizer(count, RECENT), Summarizer(count, VALUES)

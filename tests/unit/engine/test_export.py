@@ -35,7 +35,9 @@ def model():
     )
     raise_at = float(np.median(attack[..., 0]))
     thresholds = Thresholds(rule=AlarmRule(raise_at=raise_at, clear_at=raise_at / 2))
-    return replace(plain, norm=norm, calibration=calibration, thresholds=thresholds)
+    return replace(
+        plain, preprocessing=replace(plain.preprocessing, norm=norm), calibration=calibration, thresholds=thresholds
+    )
 
 
 @pytest.fixture(scope="module")

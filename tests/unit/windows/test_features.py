@@ -7,7 +7,7 @@ from builders import loop_template
 from graphghha.errors import CheckpointError, GraphError, SchemaError
 from graphghha.plants.base import Signal
 from graphghha.windows.expectation import CLIP, WEIGHTS, Expectation, noise_floor, reach, signal_nodes
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Featurizer
+from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Featurizer, Preprocessing
 from graphghha.windows.provenance import Span
 from graphghha.windows.scale import fit_scaler
 
@@ -45,7 +45,7 @@ def scaler():
 @pytest.fixture
 def make(scaler, expectation):
     norm = FeatureNorm(np.zeros((len(SIGNALS), len(FEATURE_NAMES))), np.ones((len(SIGNALS), len(FEATURE_NAMES))))
-    return lambda: Featurizer(GRAPH, TEMPLATE, scaler, expectation, norm)
+    return lambda: Featurizer(GRAPH, TEMPLATE, Preprocessing(scaler, expectation, norm))
 
 
 def push(featurizer, values, fresh=None, wanted=None):
@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_named(make, scaler, expectation):
         push(make(), readings(5)[:, :4])
     shared = TEMPLATE.replicate(2, shared=["outdoor"])
     with pytest.raises(GraphError, match="must not share nodes"):
-        Featurizer(shared, TEMPLATE, scaler, expectation, None)
+        Featurizer(shared, TEMPLATE, Preprocessing(scaler, expectation))
     for name in WEIGHTS:
         broken = {**expectation.weights, name: expectation.weights[name] * np.nan}
         with pytest.raises(CheckpointError, match="not finite"):

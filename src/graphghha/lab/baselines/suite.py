@@ -24,7 +24,6 @@ from graphghha.lab.metrics.budget_curve import rule_within
 from graphghha.lab.runs.recording import Footage, Recording, record_panel, simulated
 from graphghha.lab.runs.run import Run
 from graphghha.lab.training.cache import whole
-from graphghha.lab.training.preprocessing import FrontEnd
 from graphghha.lab.training.recipe import ROWS_PER_DAY, Recipe, collect
 from graphghha.lab.training.validation import Validation, false_alarms, spans
 from graphghha.lab.training.windows import CLEAR, LabelledWindows, flat_values
@@ -129,7 +128,7 @@ class Rivals:
 
     def _panel(self, zones: int) -> BaselinePanel:
         model, graph = self.model, self.plant.template.replicate(zones)
-        featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
+        featurizer = Featurizer(graph, model.template, model.preprocessing)
         return BaselinePanel(featurizer, self.baselines, zones)
 
     def _thresholds(self) -> dict[str, tuple[AlarmRule, bool]]:
@@ -166,9 +165,10 @@ class Rivals:
     def _training_data(self) -> TrainingData:
         normal, attacked = self.recipe.normal(), self._attacked()
         self._say(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings to learn from")
-        front = FrontEnd(self.model.scaler, self.model.expectation, self.model.norm)
         with worker_processes(self.recipe.workers) as pool:
-            parts = list(pool.map(partial(collect, self.recipe, front, self.work), (*normal, *attacked)))
+            parts = list(
+                pool.map(partial(collect, self.recipe, self.model.preprocessing, self.work), (*normal, *attacked))
+            )
         windows = LabelledWindows.joined(parts)
         readings, means = _normal_readings(self.plant, normal, self._on_day)
         return TrainingData(

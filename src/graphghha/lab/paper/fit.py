@@ -25,13 +25,14 @@ from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featuri
 from graphghha.lab.runs.equivalent_cases import taught_as
 from graphghha.lab.training.cache import stored, whole
 from graphghha.lab.training.fit import Progress, finite
-from graphghha.lab.training.preprocessing import FrontEnd, fit_front_end
+from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.nn import ADU
 from graphghha.plants import Plant
+from graphghha.windows.features import Preprocessing
 
-FRONT_DAYS = 120  # of each of the normal years that the front end is fitted on
+FRONT_DAYS = 120  # of each of the normal years that the preprocessing is fitted on
 FRONT_YEARS = 3
-FRONT_SEED = 7_000  # years of the front end, of training and of the tests have seeds of their own
+FRONT_SEED = 7_000  # years of the preprocessing, of training and of the tests have seeds of their own
 # 32 to 1,536 nodes, and how often a step has graphs of that size: small ones have less to go by, and learn slower
 ZONES = {1: 3, 2: 2, 4: 1, 8: 1, 16: 1, 32: 1, 48: 1}
 
@@ -47,20 +48,20 @@ class PaperFit:
     seed: int = 0
 
 
-def paper_front_end(plant: Plant, work: Path, pool: Executor, *, say: Callable[[str], None]) -> FrontEnd:
+def paper_preprocessing(plant: Plant, work: Path, pool: Executor, *, say: Callable[[str], None]) -> Preprocessing:
     """Scaler, expectation and norm of the reference unit, spread over the seasons of some normal years."""
     runs = []
     for number in range(FRONT_YEARS):
         run = year_of((NORMAL,) * 2, FRONT_SEED + number)
         runs.append(replace(run, start=run.start + timedelta(days=number * FRONT_DAYS), days=FRONT_DAYS + 5))
-    return fit_front_end(plant, runs, work, pool, rows_per_day=300, seed=0, say=say)
+    return fit_preprocessing(plant, runs, work, pool, rows_per_day=300, seed=0, say=say)
 
 
 def kept_year(
     plant: Plant,
     cases: Sequence[str],
     seed: int,
-    front: FrontEnd,
+    preprocessing: Preprocessing,
     work: Path,
     *,
     days: int = YEAR_DAYS,
@@ -70,8 +71,7 @@ def kept_year(
     """A year of every case, from disk if it is there."""
     file = work / f"year-{seed}-{len(cases)}-{days}-{stride_min}.safetensors"
     if not file.exists():
-        settings = (front.scaler, front.expectation, front.norm)
-        year = featurize_year(plant, cases, seed, *settings, days=days, stride_min=stride_min, on_day=on_day)
+        year = featurize_year(plant, cases, seed, preprocessing, days=days, stride_min=stride_min, on_day=on_day)
         with whole(file) as fresh:
             save_file({"features": year.features, "observable": year.observable}, fresh)
     with stored(file):

@@ -19,9 +19,7 @@ from graphghha.errors import ConfigError
 from graphghha.lab.metrics.metrics import Scores, balanced_scores, macro_over_cases
 from graphghha.lab.runs.run import Run
 from graphghha.plants import CaseSpec, Plant
-from graphghha.windows.expectation import Expectation
-from graphghha.windows.features import HISTORY_ROWS, FeatureNorm, Featurizer
-from graphghha.windows.scale import Scaler
+from graphghha.windows.features import HISTORY_ROWS, Featurizer, Preprocessing
 
 FIRST_DAY = datetime(2018, 1, 1)
 YEAR_DAYS = 365
@@ -71,9 +69,7 @@ def featurize_year(
     plant: Plant,
     cases: Sequence[str],
     seed: int,
-    scaler: Scaler,
-    expectation: Expectation,
-    norm: FeatureNorm | None,
+    preprocessing: Preprocessing,
     *,
     days: int = YEAR_DAYS,
     stride_min: int = 60,
@@ -82,7 +78,7 @@ def featurize_year(
     """Simulate a year of every case and keep a window every `stride_min` minutes."""
     run = year_of(cases, seed, days)
     graph = plant.template.replicate(run.zones)
-    featurizer = Featurizer(graph, plant.template, scaler, expectation, norm)
+    featurizer = Featurizer(graph, plant.template, preprocessing)
     features, observable = [], []
     for number, day in enumerate(run.simulate(plant)):
         wanted = np.zeros(len(day.times), np.bool_)

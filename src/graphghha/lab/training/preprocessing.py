@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from graphghha.lab.training.expectation import fit_expectation
 from graphghha.lab.training.windows import LabelledWindows, flat_values, labelled_windows, recent_rows, signal_features
 from graphghha.plants import Plant
 from graphghha.windows.expectation import Expectation, noise_floor
-from graphghha.windows.features import FeatureNorm
+from graphghha.windows.features import FeatureNorm, Preprocessing
 from graphghha.windows.provenance import Span
 from graphghha.windows.scale import Scaler, fit_scaler
 
@@ -25,14 +24,7 @@ ROWS_PER_DAY = 1440
 NORM_STRIDE_MIN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class FrontEnd:
-    scaler: Scaler
-    expectation: Expectation
-    norm: FeatureNorm
-
-
-def fit_front_end(
+def fit_preprocessing(
     plant: Plant,
     runs: Sequence[Run],
     work: Path,
@@ -41,7 +33,7 @@ def fit_front_end(
     rows_per_day: int,
     seed: int,
     say: Callable[[str], None] = lambda text: None,
-) -> FrontEnd:
+) -> Preprocessing:
     """From normal runs, or from `work` where an earlier run left it."""
     work.mkdir(parents=True, exist_ok=True)
     say("scaler: readings of normal buildings")
@@ -50,7 +42,7 @@ def fit_front_end(
     expectation = _kept_expectation(work / "expectation.safetensors", plant, runs, scaler, rows_per_day, seed)
     say("features: their spread in normal operation")
     norm = _kept_json(work / "features.json", FeatureNorm, partial(_fit_norm, plant, runs, scaler, expectation, pool))
-    return FrontEnd(scaler, expectation, norm)
+    return Preprocessing(scaler, expectation, norm)
 
 
 def _fit_scaler(plant: Plant, runs: Sequence[Run]) -> Scaler:
@@ -65,9 +57,7 @@ def _fit_scaler(plant: Plant, runs: Sequence[Run]) -> Scaler:
 def _fit_norm(
     plant: Plant, runs: Sequence[Run], scaler: Scaler, expectation: Expectation, pool: Executor
 ) -> FeatureNorm:
-    raw = partial(
-        labelled_windows, plant, scaler=scaler, expectation=expectation, norm=None, stride_min=NORM_STRIDE_MIN
-    )
+    raw = partial(labelled_windows, plant, preprocessing=Preprocessing(scaler, expectation), stride_min=NORM_STRIDE_MIN)
     return FeatureNorm.fit(signal_features(LabelledWindows.joined(list(pool.map(raw, runs))), plant))
 
 

@@ -15,12 +15,12 @@ from graphghha.lab.runs.case_split import split_cases
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.lab.training.cache import same_as_before, stored, whole
 from graphghha.lab.training.fit import FitConfig, Progress, fit
-from graphghha.lab.training.preprocessing import FrontEnd, fit_front_end
+from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.lab.training.workers import worker_processes
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows.features import FEATURE_NAMES, Preprocessing
 
 FIRST_DAY = datetime(2018, 1, 1)
 ROWS_PER_DAY = 1440
@@ -86,7 +86,7 @@ class Trained:
 
     plant: Plant
     adu: ADU
-    front: FrontEnd
+    preprocessing: Preprocessing
     provenance: dict[str, Any]
 
 
@@ -115,11 +115,11 @@ def train(
     validation = [attacked_run(run, cases.seen, recipe.schedule) for run in spare]
 
     with worker_processes(recipe.workers) as pool:
-        front = fit_front_end(
+        preprocessing = fit_preprocessing(
             plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, say=say
         )
         say(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
-        windows = list(pool.map(partial(collect, recipe, front, work), (*normal, *attacked, *validation)))
+        windows = list(pool.map(partial(collect, recipe, preprocessing, work), (*normal, *attacked, *validation)))
     data = LabelledWindows.joined(windows[: -len(validation)])
     unseen = LabelledWindows.joined(windows[-len(validation) :])
     del windows
@@ -133,19 +133,17 @@ def train(
         "windows": len(data),
         "runs_seen": [run.source for run in (*normal, *attacked, *validation)],
     }
-    return Trained(plant, adu, front, provenance)
+    return Trained(plant, adu, preprocessing, provenance)
 
 
-def collect(recipe: Recipe, front: FrontEnd, work: Path, run: Run) -> LabelledWindows:
+def collect(recipe: Recipe, preprocessing: Preprocessing, work: Path, run: Run) -> LabelledWindows:
     """The windows of one run, from disk if they are there."""
     file = work / f"windows-{run.seed}.safetensors"
     if not file.exists():
         found = labelled_windows(
             load_plant(recipe.plant),
             run,
-            front.scaler,
-            front.expectation,
-            front.norm,
+            preprocessing,
             stride_min=recipe.stride_min if run.cases else 3 * recipe.stride_min,
             extra_at_onset=recipe.extra_at_onset,
             keep_zones=recipe.keep_zones,

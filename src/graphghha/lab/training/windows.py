@@ -14,8 +14,8 @@ from graphghha.lab.runs.equivalent_cases import taught_days
 from graphghha.lab.runs.run import Run
 from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.testbed import NO_EVENT
-from graphghha.windows.expectation import Expectation, signal_nodes
-from graphghha.windows.features import HISTORY_ROWS, RECENT, FeatureNorm, Featurizer
+from graphghha.windows.expectation import signal_nodes
+from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preprocessing
 from graphghha.windows.multiscale import Summarizer
 from graphghha.windows.scale import Scaler
 
@@ -68,9 +68,7 @@ def recent_rows(
 def labelled_windows(
     plant: Plant,
     run: Run,
-    scaler: Scaler,
-    expectation: Expectation,
-    norm: FeatureNorm | None,
+    preprocessing: Preprocessing,
     *,
     stride_min: int,
     extra_at_onset: int = 0,
@@ -84,7 +82,7 @@ def labelled_windows(
     name, or those of the attack itself.
     """
     graph = plant.template.replicate(run.zones)
-    featurizer = Featurizer(graph, plant.template, scaler, expectation, norm)
+    featurizer = Featurizer(graph, plant.template, preprocessing)
     rng = np.random.default_rng([run.seed, 3])
     shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
     parts: list[LabelledWindows] = []

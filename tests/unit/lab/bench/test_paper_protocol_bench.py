@@ -26,7 +26,6 @@ from graphghha.lab.bench.pages.comparison import comparison_page
 from graphghha.lab.bench.pages.detection import detection_page
 from graphghha.lab.paper.fit import PaperFit, _Draw
 from graphghha.lab.paper.protocol import NORMAL, Year
-from graphghha.lab.training.preprocessing import FrontEnd
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
 from graphghha.plants import load_plant
@@ -46,8 +45,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory, model):
-    front = FrontEnd(model.scaler, model.expectation, model.norm)
-    return PaperBench(tmp_path_factory.mktemp("work"), TINY, front=front, cases=CASES)
+    return PaperBench(tmp_path_factory.mktemp("work"), TINY, preprocessing=model.preprocessing, cases=CASES)
 
 
 @pytest.fixture(scope="module")

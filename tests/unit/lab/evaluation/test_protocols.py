@@ -35,7 +35,7 @@ def test_a_model_that_saw_the_test_building_fails_the_run(tmp_path):
     model = load_model(shipped_model("fcu"))
     source = f"seed {SEED_BASE}, 2 zones, from 2018-01-21"
     peeked = replace(model.scaler, seen=Fingerprint((Span(source, 0, 10),), "0"))
-    save_model(replace(model, scaler=peeked), tmp_path / "model")
+    save_model(replace(model, preprocessing=replace(model.preprocessing, scaler=peeked)), tmp_path / "model")
     with pytest.raises(LeakError, match="scaler was fitted on test data"):
         deploy_trial(tmp_path / "model", SMALL)
 

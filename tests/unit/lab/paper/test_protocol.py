@@ -78,7 +78,7 @@ def test_a_year_is_the_same_unit_with_and_without_attack():
     plant, model = load_plant("fcu"), load_model(shipped_model("fcu"))
     cases = ("FCU_VLVStuck_Heating_100", NORMAL, NORMAL)
     assert year_of(cases, 3).nominal
-    found = featurize_year(plant, cases, 3, model.scaler, model.expectation, model.norm, days=1, stride_min=240)
+    found = featurize_year(plant, cases, 3, model.preprocessing, days=1, stride_min=240)
     assert found.features.shape[:3] == (6, 3, 32) and found.observable[:, 0].any() and not found.observable[:, 1:].any()
     attacked, one, other = (found.features[:, zone].astype(float) for zone in range(3))
     assert np.abs(one - other).mean() < 0.2 * np.abs(one - attacked).mean()

@@ -80,6 +80,5 @@ def test_windows_name_the_lesson_or_the_node_that_is_really_held(as_taught, node
     model = load_model(shipped_model("fcu"))
     case = CaseSpec.parse("FCU_Control_CoolingReverse@1,start=2018-07-04T00:00")
     run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
-    front = (model.scaler, model.expectation, model.norm)
-    found = labelled_windows(PLANT, run, *front, stride_min=240, as_taught=as_taught)
+    found = labelled_windows(PLANT, run, model.preprocessing, stride_min=240, as_taught=as_taught)
     assert set(np.flatnonzero(found.labels.any(axis=(0, 1)))) == {PLANT.template.index(node)}

@@ -80,8 +80,9 @@ def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig
     features, held = [], []
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     for run in _runs(seed, cases, config.days):
-        front = (model.scaler, model.expectation, model.norm)
-        found = labelled_windows(plant, run, *front, stride_min=120, as_taught=False)  # the nodes he really holds
+        found = labelled_windows(
+            plant, run, model.preprocessing, stride_min=120, as_taught=False
+        )  # the nodes he really holds
         attacked = (found.labels > 0) & (found.worth == CLEAR)
         zones = attacked.any(axis=2)
         features.append(found.features[zones].astype(np.float32))

@@ -15,7 +15,7 @@ import torch
 from graphghha._version import __version__
 from graphghha.errors import DivergedError
 from graphghha.lab.bench.detection.variants import GRAPHGHHA, Variant, without_family
-from graphghha.lab.paper.fit import PaperFit, fit_paper, kept_year, paper_front_end, scorer_of
+from graphghha.lab.paper.fit import PaperFit, fit_paper, kept_year, paper_preprocessing, scorer_of
 from graphghha.lab.paper.protocol import (
     NORMAL,
     YEAR_DAYS,
@@ -29,9 +29,9 @@ from graphghha.lab.paper.protocol import (
 from graphghha.lab.runs.equivalent_cases import taught_as
 from graphghha.lab.training.cache import same_as_before, whole
 from graphghha.lab.training.fit import Progress
-from graphghha.lab.training.preprocessing import FrontEnd
 from graphghha.lab.training.workers import worker_processes
 from graphghha.plants import Plant, load_plant
+from graphghha.windows.features import Preprocessing
 
 NODES = 32  # of one zone
 TRAINING, EXTRA, VALIDATION, TEST = 8_000, 8_100, 8_500, 9_202  # seeds of years, far apart
@@ -75,7 +75,7 @@ class PaperBench:
         *,
         plant: str = "fcu",
         cases: Sequence[str] | None = None,
-        front: FrontEnd | None = None,
+        preprocessing: Preprocessing | None = None,
         say: Callable[[str], None] = lambda text: None,
         on_step: Callable[[str, Progress], None] = lambda name, progress: None,
     ) -> None:
@@ -86,21 +86,27 @@ class PaperBench:
         years = {"training": TRAINING, "extra": EXTRA, "validation": VALIDATION, "test": TEST}
         kept = {"cases": self.cases, "years": years, "threshold": "worst quiet year", "version": __version__}
         same_as_before(work / "effort.json", asdict(effort) | kept)
-        self._front = front  # fitted on normal years of the unit where none is given
+        self._preprocessing = preprocessing  # fitted on normal years of the unit where none is given
         self._training: list[Year] | None = None
 
     @property
-    def front(self) -> FrontEnd:
-        if self._front is None:
+    def preprocessing(self) -> Preprocessing:
+        if self._preprocessing is None:
             with worker_processes(1) as pool:
-                self._front = paper_front_end(self.plant, self.work, pool, say=self.say)
-        return self._front
+                self._preprocessing = paper_preprocessing(self.plant, self.work, pool, say=self.say)
+        return self._preprocessing
 
     def year(self, seed: int, *, attacked: bool) -> Year:
         self.say(f"year {seed}: {'all cases' if attacked else 'normal operation'}")
         cases = (*(self.cases if attacked else ()), *(NORMAL,) * self.effort.normal_years)
         return kept_year(
-            self.plant, cases, seed, self.front, self.work, days=self.effort.days, stride_min=self.effort.stride_min
+            self.plant,
+            cases,
+            seed,
+            self.preprocessing,
+            self.work,
+            days=self.effort.days,
+            stride_min=self.effort.stride_min,
         )
 
     @property

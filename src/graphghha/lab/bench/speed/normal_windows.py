@@ -20,7 +20,7 @@ FIRST_MINUTE = 8 * 60
 def normal_windows(model: Model, zones: int, minutes: int, seed: int) -> NDArray[np.float32]:
     """[t s f] from eight in the morning on, after as many days as the longest window needs."""
     graph = model.template.replicate(zones)
-    featurizer = Featurizer(graph, model.template, model.scaler, model.expectation, model.norm)
+    featurizer = Featurizer(graph, model.template, model.preprocessing)
     warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
     first = warm_days * ROWS_PER_DAY + FIRST_MINUTE
     found, done = [], 0
