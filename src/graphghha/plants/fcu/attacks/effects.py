@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError
-from graphghha.plants.fcu.attacks.hooks import HOOKS, Day, ZoneHooks
+from graphghha.plants.fcu.attacks.hooks import HOLD, HOOKS, MINUTES, Day, ZoneHooks
 from graphghha.plants.fcu.signals import INDEX
 
 Floats = NDArray[np.float64]
@@ -92,6 +92,54 @@ class Saturate:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """A reading that stays at its last value from the onset on."""
+
+    signal: str
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.override(self.signal)[span.minutes] = HOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A reading multiplied by a factor, temperatures around 20 degC."""
+
+    signal: str
+    factor: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        hooks.scale(self.signal)[span.minutes] *= 1.0 + span.strength * (self.factor - 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Random noise added to a reading, fresh every minute; the seed makes it reproducible."""
+
+    signal: str
+    spread: float
+    seed: int
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        rng = np.random.default_rng([self.seed, span.day.start.toordinal()])
+        added = rng.standard_normal(MINUTES)[span.minutes]
+        hooks.offset(self.signal)[span.minutes] += span.strength * self.spread * added
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """A sine added to a reading."""
+
+    signal: str
+    amplitude: float
+    period_min: float
+
+    def edit(self, hooks: ZoneHooks, span: Span) -> None:
+        swing = self.amplitude * np.sin(2.0 * np.pi * (span.elapsed_min + 1.0) / self.period_min)
+        hooks.offset(self.signal)[span.minutes] += span.strength * swing
+
+
+@dataclass(frozen=True, slots=True)
 class Oscillate:
     """A hook that swings around neutral like a sine; for setpoints and commands (the `_offset` hooks)."""
 
@@ -164,6 +212,8 @@ def holds_in(attack: Attack) -> dict[str, float]:
         return {name: value for name, value in attack.settings.items() if np.isnan(HOOKS[name])}
     if isinstance(attack, Saturate):
         return {f"reading {attack.signal}": attack.value}
+    if isinstance(attack, Hold):
+        return {f"reading {attack.signal}": float("nan")}
     return {f"reading {name}": float("nan") for replay in replays_in(attack) for name in replay.signals}
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import NotFoundError
-from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
+from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS, SIGNALS
 
 MINUTES = 1440
 FREE = float("nan")
+HOLD = float("inf")  # an override that repeats the reading of the minute before
 
 # name -> neutral value; the order is the column order of ZoneHooks.fields
 HOOKS: dict[str, float] = {
@@ -50,6 +51,10 @@ HOOK_INDEX: dict[str, int] = {name: number for number, name in enumerate(HOOKS)}
 NEUTRAL: NDArray[np.float64] = np.array(list(HOOKS.values()))
 
 
+# What a scaled reading is scaled around: 0 for flows, positions and humidities, a room's 20 degC for temperatures.
+CENTRES: NDArray[np.float64] = np.array([20.0 if signal.unit == "degC" else 0.0 for signal in SIGNALS])
+
+
 @dataclass(frozen=True, slots=True)
 class Day:
     """One calendar day of a run: how many days after the start, and its midnight."""
@@ -76,12 +81,14 @@ class ZoneHooks:
 
     fields: NDArray[np.float64]  # [minutes, hooks]
     offsets: NDArray[np.float64]  # [minutes, signals], added to the reading
-    overrides: NDArray[np.float64]  # [minutes, signals], NaN = none; replaces the reading
+    overrides: NDArray[np.float64]  # [minutes, signals], NaN = none; replaces the reading; HOLD repeats the last one
+    scales: NDArray[np.float64]  # [minutes, signals], factors on the reading's distance from CENTRES
 
     @classmethod
     def neutral(cls, rows: int = MINUTES) -> "ZoneHooks":
         """Hooks that change nothing; one row is enough for a zone nobody edits."""
-        return cls(np.tile(NEUTRAL, (rows, 1)), np.zeros((rows, NUM_SIGNALS)), np.full((rows, NUM_SIGNALS), FREE))
+        shape = (rows, NUM_SIGNALS)
+        return cls(np.tile(NEUTRAL, (rows, 1)), np.zeros(shape), np.full(shape, FREE), np.ones(shape))
 
     def hook(self, name: str) -> NDArray[np.float64]:
         """The [minutes] column of a named hook, to be edited in place."""
@@ -96,6 +103,10 @@ class ZoneHooks:
     def override(self, signal: str) -> NDArray[np.float64]:
         """What replaces a signal's reading, per minute (NaN = nothing), to be edited in place."""
         return self.overrides[:, _signal(signal)]
+
+    def scale(self, signal: str) -> NDArray[np.float64]:
+        """Return the factor on a signal's distance from its centre, per minute, to be edited in place."""
+        return self.scales[:, _signal(signal)]
 
 
 class DayHooks:

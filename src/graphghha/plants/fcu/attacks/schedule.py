@@ -13,6 +13,7 @@ from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.base import SUSTAINED, CaseSpec
 from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, Row, chosen_replay
 from graphghha.plants.fcu.attacks.effects import Attack, Span, holds_in, replays_in
+from graphghha.plants.fcu.attacks.generic import PREFIX, generic_row
 from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
 
 ONE_DAY = timedelta(days=1)
@@ -121,7 +122,9 @@ def is_clean_for(event: Event, midnight: datetime, beside: Sequence[Event]) -> b
 
 
 def case_row(name: str) -> Row:
-    """The catalogue row of a case, or an error that knows the nearest name."""
+    """Return the row of a case, listed or generic, or an error that knows the nearest name."""
+    if name.startswith(PREFIX):
+        return generic_row(name)
     if name not in ROWS:
         near = difflib.get_close_matches(name, (*ROWS, REPLAY), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ";"

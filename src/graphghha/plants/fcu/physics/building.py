@@ -23,7 +23,7 @@ from graphghha.plants.fcu.physics.columns import (
     S_RATIO,
 )
 from graphghha.plants.fcu.physics.design import REFERENCE_DESIGN, Design
-from graphghha.plants.fcu.physics.kernel import run_day
+from graphghha.plants.fcu.physics.kernel import HookRows, Instruments, Surroundings, run_day
 from graphghha.plants.fcu.physics.loads import zone_loads
 from graphghha.plants.fcu.physics.noise import SILENCE, SILENT, draw_day, quantiles
 from graphghha.plants.fcu.physics.parameters import Parameters, flat, varied
@@ -102,6 +102,7 @@ class Building:
         self.state[:, S_DEEP] = START_STRUCTURE
         self.state[:, S_RATIO] = START_RATIO
         self.state[:, S_MODE] = 2
+        self._last = np.full((zones, NUM_SIGNALS), np.nan)  # telemetry of the last minute
         self._neutral = ZoneHooks.neutral(rows=1)
         for number in range(-spin_up_days, 0):
             self._simulate(Day(number, start + timedelta(days=number)), DayHooks(zones))
@@ -133,6 +134,7 @@ class Building:
         twin.__dict__.update(self.__dict__)
         twin.attacks = tuple(attacks)
         twin.state = self.state.copy()
+        twin._last = self._last.copy()
         return twin
 
     def _check_calendar(self, days: int) -> None:
@@ -184,10 +186,7 @@ class Building:
             offsets = imposed.offsets
             if not self.design.sensors.is_ideal:
                 offsets = offsets + (sensors.offsets + max(day.number, 0) * sensors.drifts)
-            run_day(
-                p,
-                self.state[zone],
-                is_operating,
+            around = Surroundings(
                 weather.temperature,
                 weather.humidity,
                 weather.ratio,
@@ -197,13 +196,15 @@ class Building:
                 loads.mass,
                 loads.moisture,
                 self._window_ua(zone, date),
-                imposed.fields,
-                offsets,
-                imposed.overrides,
-                noise,
-                levels,
-                sensors.sigmas,
-                sensors.slopes,
+            )
+            run_day(
+                p,
+                self.state[zone],
+                self._last[zone],
+                is_operating,
+                around,
+                HookRows(imposed.fields, offsets, imposed.overrides, imposed.scales),
+                Instruments(noise, levels, sensors.sigmas, sensors.slopes),
                 telemetry[zone],
             )
         return telemetry

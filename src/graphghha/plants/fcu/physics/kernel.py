@@ -1,10 +1,12 @@
 """One zone through one day, minute by minute: control on readings, equipment, zone, telemetry."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.plants.fcu.attacks.hooks import CENTRES, HOLD
 from graphghha.plants.fcu.physics.columns import (
     H_AIRFLOW,
     H_COOL_FLOW,
@@ -79,10 +81,54 @@ from graphghha.plants.units import GPM
 STEP_S = 60.0
 
 
+class Surroundings(NamedTuple):
+    """What acts on a zone through a day, minute by minute; water and windows may have one value for the whole day."""
+
+    outdoor: NDArray[np.float64]  # degC
+    outdoor_percent: NDArray[np.float64]  # %RH
+    outdoor_ratio: NDArray[np.float64]  # kg/kg
+    chilled: NDArray[np.float64]  # degC, supply water
+    hot: NDArray[np.float64]
+    heat: NDArray[np.float64]  # W to the air
+    mass_heat: NDArray[np.float64]  # W to the mass
+    moisture: NDArray[np.float64]  # kg/s
+    window_ua: NDArray[np.float64]  # W/K through open windows
+
+
+class HookRows(NamedTuple):
+    """The hooks of a zone (`ZoneHooks`), a row per minute or one row for the whole day."""
+
+    fields: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    overrides: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+
+class Instruments(NamedTuple):
+    """The sensors of a zone: noise levels [minutes, noisy signals] that stand for `quantiles`, in `sigmas` [signals].
+
+    `slopes` [signals] multiply readings; an empty array stands for no slope error.
+    """
+
+    noise: NDArray[np.uint16]
+    quantiles: NDArray[np.float32]
+    sigmas: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+
+
 @compiled
-def reading(true: float, signal: int, sigma: float, offset: float, override: float, standard: float) -> float:
-    """Return what an instrument reports: noise (in standard deviations), then tampering, within its range."""
-    value = true + standard * sigma + offset if math.isnan(override) else override
+def reading(true: float, signal: int, at: int, hooks: HookRows, noise: float, before: float) -> float:
+    """Return what an instrument reports: noise, then tampering, within its range; `before` is a minute older."""
+    override = hooks.overrides[at, signal]
+    scale = hooks.scales[min(at, hooks.scales.shape[0] - 1), signal]
+    if override == HOLD:
+        value = true if math.isnan(before) else before
+    elif math.isnan(override):
+        value = true + noise + hooks.offsets[at, signal]
+        if scale != 1.0:
+            value = CENTRES[signal] + scale * (value - CENTRES[signal])
+    else:
+        value = override
     return float(min(max(value, LOW[signal]), HIGH[signal]))
 
 
@@ -254,72 +300,64 @@ def report_state(
 def run_day(
     p: Parameters,
     state: NDArray[np.float64],
+    last: NDArray[np.float64],
     is_operating_day: bool,
-    outdoor: NDArray[np.float64],
-    outdoor_percent: NDArray[np.float64],
-    outdoor_ratio: NDArray[np.float64],
-    chilled: NDArray[np.float64],
-    hot: NDArray[np.float64],
-    heat: NDArray[np.float64],
-    mass_heat: NDArray[np.float64],
-    moisture: NDArray[np.float64],
-    window_ua: NDArray[np.float64],
-    hooks: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    overrides: NDArray[np.float64],
-    noise: NDArray[np.uint16],
-    quantiles: NDArray[np.float32],
-    sigmas: NDArray[np.float64],
-    slopes: NDArray[np.float64],
+    around: Surroundings,
+    hooks: HookRows,
+    instruments: Instruments,
     out: NDArray[np.float64],
 ) -> None:
     """Advance `state` by one day and write the telemetry [minutes, signals] into `out`.
 
-    `hooks`, `offsets`, `overrides`, supply water (`chilled`, `hot`, degC) and `window_ua` (W/K through open windows)
-    have a row per minute, or one row for the whole day; so has `noise`, in which the noisy signals have a column each;
-    its levels stand for `quantiles`, in standard deviations of `sigmas` [signals]. `slopes` [signals] multiply
-    readings; an empty array stands for no slope error.
+    `last` [signals] is the telemetry of the minute before the day, and after it that of its last minute.
     """
-    imposed_rows = hooks.shape[0]
+    hook_rows = hooks.fields.shape[0]
+    noise, quantiles = instruments.noise, instruments.quantiles
     noise_rows = noise.shape[0]
-    water_rows = chilled.shape[0]
-    window_rows = window_ua.shape[0]
+    water_rows = around.chilled.shape[0]
+    window_rows = around.window_ua.shape[0]
     follow = 1.0 - math.exp(-1.0 / p.actuator_min)
     settle = 1.0 - math.exp(-1.0 / p.coil_settle_min)
     for minute in range(out.shape[0]):
-        imposed = min(minute, imposed_rows - 1)
+        at = min(minute, hook_rows - 1)
         noisy = min(minute, noise_rows - 1)
-        h = hooks[imposed]
+        h = hooks.fields[at]
         row = out[minute]
-        chilled_now = chilled[min(minute, water_rows - 1)]
-        hot_now = hot[min(minute, water_rows - 1)]
-        outside = outdoor[minute]
-        outside_ratio = outdoor_ratio[minute]
+        before = out[minute - 1] if minute > 0 else last
+        chilled = around.chilled[min(minute, water_rows - 1)]
+        hot = around.hot[min(minute, water_rows - 1)]
+        outside = around.outdoor[minute]
+        outside_ratio = around.outdoor_ratio[minute]
         standard = quantiles[noise[noisy, SLOTS[T_ROOM]]]
-        room = reading(
-            state[S_AIR], T_ROOM, sigmas[T_ROOM], offsets[imposed, T_ROOM], overrides[imposed, T_ROOM], standard
-        )
+        room = reading(state[S_AIR], T_ROOM, at, hooks, instruments.sigmas[T_ROOM] * standard, before[T_ROOM])
         standard = quantiles[noise[noisy, SLOTS[T_MIXED]]]
-        mixed = reading(
-            state[S_MIXED], T_MIXED, sigmas[T_MIXED], offsets[imposed, T_MIXED], overrides[imposed, T_MIXED], standard
-        )
+        mixed = reading(state[S_MIXED], T_MIXED, at, hooks, instruments.sigmas[T_MIXED] * standard, before[T_MIXED])
         control_minute(state, h, row, minute, is_operating_day, room, mixed, p)
         move_drives(state, h, row, follow)
-        condensate = equipment_minute(state, h, row, outside, outside_ratio, chilled_now, hot_now, settle, p)
+        condensate = equipment_minute(state, h, row, outside, outside_ratio, chilled, hot, settle, p)
         # telemetry is of this minute, before the zone moves on
-        report_state(state, row, outside, outdoor_percent[minute], chilled_now, hot_now, p)
-        warmth = heat[minute]
+        report_state(state, row, outside, around.outdoor_percent[minute], chilled, hot, p)
+        heat = around.heat[minute]
         if window_rows > 1:
-            warmth += window_ua[minute] * (outside - state[S_AIR])
-        zone_minute(state, row, outside, outside_ratio, condensate, warmth, mass_heat[minute], moisture[minute], p)
-        if slopes.shape[0] > 0:
+            heat += around.window_ua[minute] * (outside - state[S_AIR])
+        zone_minute(
+            state,
+            row,
+            outside,
+            outside_ratio,
+            condensate,
+            heat,
+            around.mass_heat[minute],
+            around.moisture[minute],
+            p,
+        )
+        if instruments.slopes.shape[0] > 0:
             for signal in range(NUM_SIGNALS):
-                row[signal] *= slopes[signal]
+                row[signal] *= instruments.slopes[signal]
         if noise_rows > 1:
             for signal in range(NUM_SIGNALS):
                 if SLOTS[signal] >= 0:
-                    row[signal] += sigmas[signal] * quantiles[noise[noisy, SLOTS[signal]]]
+                    row[signal] += instruments.sigmas[signal] * quantiles[noise[noisy, SLOTS[signal]]]
         for signal in range(NUM_SIGNALS):
-            override = overrides[imposed, signal]
-            value = row[signal] + offsets[imposed, signal] if math.isnan(override) else override
-            row[signal] = min(max(value, LOW[signal]), HIGH[signal])
+            row[signal] = reading(row[signal], signal, at, hooks, 0.0, before[signal])
+    last[:] = out[-1]
