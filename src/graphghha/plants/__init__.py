@@ -1,19 +1,23 @@
-"""Plants by name. A plant is imported only when it is asked for, so that one plant's needs do not burden another."""
+"""Plants by name.
 
-import difflib
+A plant is a module with the attribute `PLANT` and, if it has them, `SIMULATOR` (a function that writes files),
+`TESTBED` (labelled telemetry in memory) and `RULES` (what an engineer would watch for). To add a plant, write the
+module and list it in `_PLANTS`. A plant is imported only when it is asked for; heavy imports (pyarrow, numba) wait
+until one of its optional attributes is asked for.
+"""
+
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseInfo, CaseSpec, Plant, Signal
 from graphghha.plants.rules import Rule
 from graphghha.plants.testbed import LabelledDay, Testbed
 
-_MODULES = {"fcu": "graphghha.plants.fcu"}
-_SIMULATORS = {"fcu": "graphghha.plants.fcu.simulate"}
-_TESTBEDS = {"fcu": "graphghha.plants.fcu.testbed"}
-_RULES = {"fcu": "graphghha.plants.fcu.rules"}
+_PLANTS = {"fcu": "graphghha.plants.fcu"}
 
 __all__ = [
     "CaseInfo",
@@ -32,40 +36,44 @@ __all__ = [
 
 
 def known_plants() -> tuple[str, ...]:
-    """The names `load_plant` takes."""
-    return tuple(_MODULES)
+    """Return the names that `load_plant` takes."""
+    return tuple(_PLANTS)
 
 
 def load_plant(name: str) -> Plant:
-    """The built-in plant of this name."""
-    if name not in _MODULES:
-        near = difflib.get_close_matches(name, _MODULES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise NotFoundError(f"no plant is named {name!r}{hint} known plants: {', '.join(_MODULES)}")
-    plant: Plant = import_module(_MODULES[name]).PLANT
+    """Return the built-in plant of this name."""
+    plant: Plant = _module(name).PLANT
     return plant
 
 
 def load_simulator(name: str) -> Callable[..., dict[str, Any]]:
-    """The function that simulates this plant into files; `graphghha simulate` shows what it takes."""
-    load_plant(name)
-    if name not in _SIMULATORS:
-        raise NotFoundError(f"plant {name!r} has no simulator; these have one: {', '.join(_SIMULATORS)}")
-    simulate: Callable[..., dict[str, Any]] = import_module(_SIMULATORS[name]).simulate
-    return simulate
+    """Return the function that simulates this plant into files; `graphghha simulate --help` shows what it takes."""
+    simulator: Callable[..., dict[str, Any]] = _part(name, "SIMULATOR")
+    return simulator
 
 
 def load_testbed(name: str) -> Testbed:
-    """The plant's testbed: labelled telemetry under attack, in memory."""
-    load_plant(name)
-    if name not in _TESTBEDS:
-        raise NotFoundError(f"plant {name!r} has no testbed; these have one: {', '.join(_TESTBEDS)}")
-    testbed: Testbed = import_module(_TESTBEDS[name])
+    """Return the plant's testbed, which simulates labelled telemetry under attack in memory."""
+    testbed: Testbed = _part(name, "TESTBED")
     return testbed
 
 
 def load_rules(name: str) -> tuple[Rule, ...]:
-    """What an engineer of this plant would watch for; a plant without rules has none."""
-    load_plant(name)
-    rules: tuple[Rule, ...] = import_module(_RULES[name]).RULES if name in _RULES else ()
+    """Return what an engineer of this plant would watch for; nothing if the plant has no rules."""
+    rules: tuple[Rule, ...] = getattr(_module(name), "RULES", ())
     return rules
+
+
+def _module(name: str) -> ModuleType:
+    if name not in _PLANTS:
+        hint = did_you_mean(name, _PLANTS)
+        raise NotFoundError(f"no plant is named {name!r}{hint or ';'} known plants: {', '.join(_PLANTS)}")
+    return import_module(_PLANTS[name])
+
+
+def _part(name: str, attribute: str) -> Any:
+    part = getattr(_module(name), attribute, None)
+    if part is None:
+        what = attribute.lower()
+        raise NotFoundError(f"plant {name!r} has no {what}; use recorded data of it, or a plant that has a {what}")
+    return part

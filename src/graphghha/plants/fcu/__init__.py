@@ -1,5 +1,7 @@
 """The fan-coil plant: a 32-node template, 29 signals at one minute, and its attack catalogue."""
 
+from typing import Any
+
 from graphghha.plants.base import Dialect, Plant
 from graphghha.plants.fcu.advice import ADVICE
 from graphghha.plants.fcu.attacks.catalog import CASES
@@ -20,3 +22,20 @@ PLANT = Plant(
     ),
     advice=ADVICE,
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that need pyarrow or numba when they are first asked for."""
+    if name == "SIMULATOR":
+        from graphghha.plants.fcu.simulate import simulate
+
+        return simulate
+    if name == "TESTBED":
+        from graphghha.plants.fcu import testbed
+
+        return testbed
+    if name == "RULES":
+        from graphghha.plants.fcu.rules import RULES
+
+        return RULES
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
