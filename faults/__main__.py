@@ -86,7 +86,6 @@ def _simulated(zones: int, rows: int, is_attacked: bool) -> "Telemetry":
 
     from faults.toy_detector import Telemetry
     from graphghha.plants import CaseSpec, load_plant, load_testbed
-    from graphghha.sources import points_of
 
     days = 1 - (-rows // ROWS_PER_DAY)
     cases = []
@@ -98,7 +97,7 @@ def _simulated(zones: int, rows: int, is_attacked: bool) -> "Telemetry":
     times = np.concatenate([part.times for part in parts]).astype("datetime64[ms]").astype(np.int64)
     values = np.concatenate([part.values.reshape(len(part.times), -1) for part in parts]).astype(np.float64)
     end = ROWS_PER_DAY + rows
-    return Telemetry(points_of(load_plant("fcu").template.replicate(zones)), times[:end], values[:end])
+    return Telemetry(load_plant("fcu").template.replicate(zones).points, times[:end], values[:end])
 
 
 def _watch_command(state: Path, address: str, zones: int) -> list[str]:

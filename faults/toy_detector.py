@@ -13,7 +13,7 @@ from graphghha.monitor import Detector, Journal, Monitor, SiteConfig
 from graphghha.monitor.row_clock import IntakeConfig
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
-from graphghha.sources import Batch, RowBatch, points_of
+from graphghha.sources import Batch, RowBatch
 
 SITE = "site"
 IMMEDIATE = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)  # no wait for late readings
@@ -53,7 +53,7 @@ class ToyScorer:
     """Scores a node by how far its signal deviates from mid-scale, averaged over ten rows."""
 
     def __init__(self, graph: CpsGraph, points: Points) -> None:
-        self._nodes = np.array([at for at, signal in enumerate(graph.signals) if signal is not None])
+        self._nodes = graph.signal_nodes
         self._num_nodes = graph.num_nodes
         self._middle, self._span = (points.low + points.high) / 2, points.high - points.low
         self._kept = np.full((0, len(points)), np.nan)
@@ -81,7 +81,7 @@ def toy_detector(zones: int) -> Detector:
     """Return the toy detector for a building of fan-coil units."""
     plant = load_plant("fcu")
     graph = plant.template.replicate(zones)
-    points = Points.of(plant, points_of(graph))
+    points = Points.of(plant, graph.points)
     return Detector(
         model="toy@1",
         plant=plant,
@@ -115,7 +115,7 @@ def default_attacks(rows: int) -> tuple[Attack, ...]:
 def toy_building(zones: int, rows: int, attacks: Sequence[Attack] = (), seed: int = 0) -> Telemetry:
     """Return telemetry with every signal at mid-scale plus a little noise, and an offset on attacked ones."""
     plant = load_plant("fcu")
-    names = points_of(plant.template.replicate(zones))
+    names = plant.template.replicate(zones).points
     points = Points.of(plant, names)
     middle, span = (points.low + points.high) / 2, points.high - points.low
     values = middle + 0.01 * span * np.random.default_rng(seed).standard_normal((rows, len(names)))

@@ -9,7 +9,7 @@ from graphghha.engine.frozen import FrozenModel
 from graphghha.models import Calibration, Model, Thresholds
 from graphghha.nn import ADU
 from graphghha.plants.base import Signal
-from graphghha.windows.expectation import Expectation, noise_floor, reach, signal_nodes
+from graphghha.windows.expectation import Expectation, noise_floor, reach
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
 from graphghha.windows.provenance import Fingerprint, Span
 from graphghha.windows.scale import fit_scaler
@@ -19,8 +19,8 @@ HIDDEN = 4
 
 def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
     template, rng = loop_template(), np.random.default_rng(seed)
-    names = [signal for signal in template.signals if signal is not None]
-    count, recent = len(signal_nodes(template)), len(RECENT.feature_names)
+    names = template.point_signals
+    count, recent = len(template.points), len(RECENT.feature_names)
     shapes = {"W1": (count * recent, HIDDEN), "b1": (1, HIDDEN), "W2": (HIDDEN, HIDDEN), "b2": (1, HIDDEN)}
     shapes |= {"W3": (HIDDEN, 2), "b3": (1, 2)}
     weights = {name: rng.normal(0, 0.3, (count, *shape)).astype(np.float32) for name, shape in shapes.items()}

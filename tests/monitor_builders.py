@@ -57,7 +57,7 @@ class Rolling:
     WINDOW = 10
 
     def __init__(self, graph) -> None:
-        self.nodes = [at for at, signal in enumerate(graph.signals) if signal is not None]
+        self.nodes = graph.signal_nodes
         self.num_nodes = graph.num_nodes
         self.kept = np.full((0, len(self.nodes)), np.nan)
 
@@ -94,7 +94,7 @@ def detector(graph=GRAPH, make_scorer=None, model="rolling@1", **group) -> Detec
 
 def telemetry(rows: int, seed: int = 0, graph=GRAPH) -> tuple[np.ndarray, np.ndarray]:
     """A calm building but for two attacks: times [r], values [r p]."""
-    points = [name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None]
+    points = graph.points
     values = np.random.default_rng(seed).normal(20.0, 0.5, (rows, len(points)))
     values[20:60, points.index("zone-02/valve")] += 20.0
     values[50:90, points.index("zone-03/flow")] += 15.0

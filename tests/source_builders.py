@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
-from graphghha.sources import Batch, Rejection, Source, points_of
+from graphghha.sources import Batch, Rejection, Source
 from graphghha.sources.batch_builder import Intake
 from graphghha.sources.config import MqttConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt import MqttSource
 
 PLANT = load_plant("fcu")
-POINTS = points_of(PLANT.template.replicate(2))
+POINTS = PLANT.template.replicate(2).points
 NINE = 1530522000000  # 2018-07-02T09:00Z
 WAIT_S = 20
 

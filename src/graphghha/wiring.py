@@ -15,7 +15,6 @@ from graphghha.monitor.service.service import Service
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import FollowRule
 from graphghha.plants import load_plant
-from graphghha.plants.points import points_of
 from graphghha.settings import Settings, SiteTable
 from graphghha.sources import CheckReport, check_source, open_source
 from graphghha.windows.features import REBUILD_ROWS
@@ -75,7 +74,7 @@ def open_monitor(settings: Settings) -> Service:
 def check_site(site: SiteTable, seconds: float) -> CheckReport:
     """What a site's source sends, without touching the broker's session."""
     plant = load_plant(site.plant)
-    points = points_of(plant.template.replicate(site.zones))
+    points = plant.template.replicate(site.zones).points
     return check_source(site.source_config, site=site.name, points=points, plant=plant, seconds=seconds)
 
 

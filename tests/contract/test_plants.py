@@ -11,7 +11,7 @@ import pytest
 from graphghha.classes import CLASSES
 from graphghha.errors import NotFoundError
 from graphghha.plants import CaseSpec, known_plants, load_plant, load_rules, load_simulator, load_testbed
-from graphghha.plants.points import Points, points_of
+from graphghha.plants.points import Points
 from graphghha.plants.rules import HISTORY_MIN
 from graphghha.plants.telemetry import TelemetryFile, labels_path, read_labels
 from graphghha.plants.testbed import NO_EVENT
@@ -54,7 +54,7 @@ def test_it_is_loaded_by_the_name_it_has_and_without_what_is_heavy(name):
 @every_plant
 def test_its_template_is_one_zone_in_which_every_signal_has_one_node(plant):
     assert set(plant.template.zones) == {None}
-    measured = [signal for signal in plant.template.signals if signal is not None]
+    measured = plant.template.point_signals
     assert sorted(measured) == sorted(signal.name for signal in plant.signals)
     assert len(set(measured)) == len(measured)
     assert not any("/" in name for name in plant.template.names), "a slash separates zone and node"
@@ -80,7 +80,7 @@ def test_its_signals_have_inner_units_and_possible_limits_and_noise(plant):
 
 @every_plant
 def test_its_points_have_limits_in_every_zone(plant):
-    points = Points.of(plant, points_of(plant.template.replicate(2)))
+    points = Points.of(plant, plant.template.replicate(2).points)
     assert len(points) == 2 * len(plant.signals)
     assert (points.low < points.high).all()
 
@@ -161,7 +161,7 @@ def test_a_day_of_its_testbed_has_one_row_per_step(attacked):
 def test_readings_of_its_testbed_are_possible_for_the_signals_of_the_template(attacked):
     plant, day = attacked
     assert np.isfinite(day.values).all()
-    points = Points.of(plant, points_of(plant.template.replicate(2)))
+    points = Points.of(plant, plant.template.replicate(2).points)
     values = day.values.reshape(len(day.times), -1).astype(np.float64)
     assert not points.impossible(slice(None), values).any()
 
@@ -204,7 +204,7 @@ def test_its_rules_are_about_its_nodes_and_read_its_signals_only(name):
     plant, rules = load_plant(name), load_rules(name)
     assert len({rule.name for rule in rules}) == len(rules)
     (day,) = load_testbed(name).run(zones=2, days=1, start=START, seed=3)
-    measured = [signal for signal in plant.template.signals if signal is not None]
+    measured = plant.template.point_signals
     readings = {signal: day.values[: HISTORY_MIN + 90, :, at] for at, signal in enumerate(measured)}
     for rule in rules:
         assert rule.node in plant.template.names, rule.name

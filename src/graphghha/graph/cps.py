@@ -215,6 +215,21 @@ class CpsGraph:
         )
 
     @cached_property
+    def signal_nodes(self) -> NDArray[np.int64]:
+        """[p] the rows of the nodes that carry a signal."""
+        return _frozen(np.flatnonzero([signal is not None for signal in self.signals]))
+
+    @cached_property
+    def points(self) -> tuple[str, ...]:
+        """[p] the names of the nodes that carry a signal: the columns of a row of readings."""
+        return tuple(self.names[node] for node in self.signal_nodes)
+
+    @cached_property
+    def point_signals(self) -> tuple[str, ...]:
+        """[p] the signal of each point."""
+        return tuple(signal for signal in self.signals if signal is not None)
+
+    @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 

@@ -34,7 +34,7 @@ from graphghha.models.calibration import Calibration
 from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
 from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
-from graphghha.windows.expectation import Expectation, signal_nodes
+from graphghha.windows.expectation import Expectation
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
 from graphghha.windows.scale import Scaler
 
@@ -60,7 +60,7 @@ class Model:
 
     def __post_init__(self) -> None:
         check_network(self.adu_config, self.weights, len(set(self.template.roles)))
-        signals, features = len(signal_nodes(self.template)), len(FEATURE_NAMES)
+        signals, features = len(self.template.points), len(FEATURE_NAMES)
         inputs = signals * len(RECENT.feature_names)
         if missing := [name for name in ("features", "probabilities") if name not in self.known_answer]:
             raise CheckpointError(f"known answer: no {missing[0]!r} in it")

@@ -26,8 +26,7 @@ class Detector:
     @property
     def points(self) -> tuple[str, ...]:
         """Names of the site's columns: the nodes that carry a signal, in graph order."""
-        named = zip(self.graph.names, self.graph.signals, strict=True)
-        return tuple(name for name, signal in named if signal is not None)
+        return self.graph.points
 
     def pipeline(self) -> Pipeline:
         return Pipeline(self.make_scorer(), self.graph, self.rule, self.group_rule)

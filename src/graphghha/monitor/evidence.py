@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.plants import Plant, Signal
 from graphghha.plants.formatting import decimals, spoken
-from graphghha.windows.expectation import Expectation, signal_nodes
+from graphghha.windows.expectation import Expectation
 from graphghha.windows.features import RECENT
 from graphghha.windows.multiscale import summarize
 from graphghha.windows.scale import Scaler
@@ -77,8 +77,8 @@ class SignalWitness:
     def __init__(self, graph: CpsGraph, plant: Plant, scaler: Scaler, expectation: Expectation) -> None:
         self._graph, self._plant, self._scaler, self._expectation = graph, plant, scaler, expectation
         self._near = neighborhood(graph, NeighborRule(self_loops=False))
-        roles = [plant.template.roles[node] for node in signal_nodes(plant.template)]
-        column = {int(node): at for at, node in enumerate(signal_nodes(graph))}
+        roles = [plant.template.roles[node] for node in plant.template.signal_nodes]
+        column = {int(node): at for at, node in enumerate(graph.signal_nodes)}
         by_place = {(graph.zones[node], graph.roles[node]): node for node in column}
         self._zones = {
             zone: [by_place[zone, role] for role in roles if (zone, role) in by_place] for zone in set(graph.zones)

@@ -1,32 +1,19 @@
 """The points of a site: the nodes of its graph that carry a signal, with the unit and the limits of each."""
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.graph import CpsGraph
 from graphghha.plants import Plant, Signal
 
 # an instrument may read a little beyond its range: so many times its noise, or this share of the range
 NOISE_MARGIN, RANGE_MARGIN = 5.0, 0.01
-
-
-def points_of(graph: CpsGraph) -> tuple[str, ...]:
-    """The names of the nodes that are measured, in the order of the graph."""
-    return tuple(name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None)
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that resembles this one most, in any case of letters."""
-    by_lower = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name[:200].lower(), by_lower, n=1, cutoff=0.5)
-    return by_lower[found[0]] if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +66,6 @@ def _signal_of(plant: Plant, point: str) -> Signal:
             return plant.signal(signal)
         own, slash, rest = own.partition("/")
         if not slash:
-            near = nearest(point.rpartition("/")[2], points_of(template))
-            hint = f"; did you mean {near!r}?" if near else ""
+            hint = did_you_mean(point.rpartition("/")[2], template.points)
             raise NotFoundError(f"point {point!r}: plant {plant.name!r} has no such node{hint}")
         own = rest

@@ -8,7 +8,7 @@ from graphghha.models.shipped import shipped_model
 from graphghha.monitor.sinks.base import MONITOR
 from graphghha.monitor.sinks.topics import overlap
 from graphghha.plants import load_plant
-from graphghha.plants.points import Points, points_of
+from graphghha.plants.points import Points
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
 from graphghha.sources import FileConfig, MqttConfig, SimulatedConfig, StdinConfig, open_source, read_mapping
 
@@ -117,12 +117,12 @@ def _check_model(site: SiteTable) -> None:
 def _check_mapping(site: SiteTable) -> None:
     if mapping := site.source_config.mapping:
         plant = load_plant(site.plant)
-        read_mapping(mapping, Points.of(plant, points_of(plant.template.replicate(site.zones))))
+        read_mapping(mapping, Points.of(plant, plant.template.replicate(site.zones).points))
 
 
 def _check_recording(site: SiteTable) -> None:
     """Open what needs no connection, to see that its cases and columns fit."""
     if isinstance(site.source, FileConfig | SimulatedConfig):
         plant = load_plant(site.plant)
-        points = points_of(plant.template.replicate(site.zones))
+        points = plant.template.replicate(site.zones).points
         open_source(site.source_config, site=site.name, points=points, plant=plant).close()

@@ -1,6 +1,5 @@
 """Where readings come from: simulator, files, standard input, MQTT. Nothing here writes to a plant."""
 
-from graphghha.plants.points import points_of
 from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Quality, ReadingBatch, Rejection, RowBatch, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
@@ -26,7 +25,6 @@ __all__ = [
     "check_source",
     "open_source",
     "parse_address",
-    "points_of",
     "read_mapping",
     "stated_zones",
 ]

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from graphghha._util.suggest import nearest
 from graphghha.errors import SchemaError
 from graphghha.plants import Plant
 from graphghha.plants.arrow import pa, pc
 from graphghha.plants.base import Dialect
-from graphghha.plants.points import nearest
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, ReadingBatch, Rejection
 from graphghha.sources.batch_builder import judged

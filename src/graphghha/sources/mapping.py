@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from graphghha._util.suggest import nearest
 from graphghha.errors import ConfigError, SchemaError
-from graphghha.plants.points import Points, nearest
+from graphghha.plants.points import Points
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
 

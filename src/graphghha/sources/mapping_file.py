@@ -5,8 +5,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from graphghha._util.suggest import nearest
 from graphghha.errors import ConfigError, DataError, SchemaError
-from graphghha.plants.points import Points, nearest
+from graphghha.plants.points import Points
 from graphghha.plants.units import conversion
 from graphghha.sources.mapping import Rule, Rules, check_rules
 

@@ -6,7 +6,6 @@ from datetime import datetime, time
 import numpy as np
 
 from graphghha.plants import LabelledDay, load_plant, load_testbed
-from graphghha.plants.points import points_of
 from graphghha.sources.base import Batch
 from graphghha.sources.config import SimulatedConfig
 from graphghha.sources.mapping import Mapper
@@ -25,7 +24,7 @@ def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> Repl
         seed=config.seed,
         cases=config.cases,
     )
-    names = points_of(plant.template.replicate(config.zones))
+    names = plant.template.replicate(config.zones).points
     layout = WideLayout(site, mapper, names, [None] * len(names), f"sim:{plant.name}")
     what = f"simulated {plant.name}, {config.zones} zones, seed {config.seed}"
     return Replay(_batches(days, layout, config.start), mapper, what=what, speed=config.speed)

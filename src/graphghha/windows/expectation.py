@@ -28,11 +28,6 @@ CLIP = 8.0
 WEIGHTS = ("W1", "b1", "W2", "b2", "W3", "b3")
 
 
-def signal_nodes(template: CpsGraph) -> NDArray[np.int64]:
-    """Rows of the template's nodes that carry a signal, in node order: the order of S everywhere."""
-    return np.flatnonzero([signal is not None for signal in template.signals])
-
-
 def reach(template: CpsGraph) -> NDArray[np.bool_]:
     """[S S] which signals may explain a signal: those within two hops, never itself."""
     near = neighborhood(template, NeighborRule())
@@ -40,7 +35,7 @@ def reach(template: CpsGraph) -> NDArray[np.bool_]:
     reached = {(int(i), int(j)) for i, j in zip(rows, cols, strict=True)}
     for _ in range(REACH_HOPS - 1):
         reached |= {(i, int(k)) for i, j in reached for k in near.of(j)}
-    nodes = {int(node): number for number, node in enumerate(signal_nodes(template))}
+    nodes = {int(node): number for number, node in enumerate(template.signal_nodes)}
     mask = np.zeros((len(nodes), len(nodes)), np.bool_)
     for i, j in reached:
         if i != j and i in nodes and j in nodes:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import CheckpointError, GraphError, SchemaError
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
-from graphghha.windows.expectation import Expectation, signal_nodes
+from graphghha.windows.expectation import Expectation
 from graphghha.windows.multiscale import HOUR, MINUTE, MultiScaleConfig, Summarizer
 from graphghha.windows.scale import Scaler
 
@@ -100,12 +100,12 @@ class Featurizer:
 
     def __init__(self, graph: CpsGraph, template: CpsGraph, preprocessing: Preprocessing) -> None:
         self.graph, self.norm = graph, preprocessing.norm
-        self.points = tuple(name for name, signal in zip(graph.names, graph.signals, strict=True) if signal is not None)
-        self._nodes = signal_nodes(graph)  # [p]
-        roles = [template.roles[node] for node in signal_nodes(template)]
+        self.points = graph.points
+        self._nodes = graph.signal_nodes  # [p]
+        roles = [template.roles[node] for node in template.signal_nodes]
         self._num_signals = len(roles)
         self._num_zones, self._order = _zone_layout(graph, roles)
-        self._scale = preprocessing.scaler.columns([graph.signals[node] for node in self._nodes])
+        self._scale = preprocessing.scaler.columns(graph.point_signals)
         self._expectation = preprocessing.expectation
         self._num_rows = 0
         count = len(self._nodes)
@@ -171,7 +171,7 @@ class Featurizer:
 
 def _zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int64]]:
     """Number of zones, and the column of every (zone, role), zone after zone."""
-    columns = [(graph.zones[node], graph.roles[node]) for node in signal_nodes(graph)]
+    columns = [(graph.zones[node], graph.roles[node]) for node in graph.signal_nodes]
     place = {column: number for number, column in enumerate(columns)}
     zones = tuple(dict.fromkeys(zone for zone, _ in columns))
     wanted = [(zone, role) for zone in zones for role in roles]

@@ -32,7 +32,7 @@ class FileRows:
                 f"{file.path}: telemetry of plant {meta.plant!r} with another template than the model's; "
                 "use a model that was trained for this plant"
             )
-        signals = [signal for signal in template.signals if signal is not None]
+        signals = template.point_signals
         if missing := [name for name in signals if name not in meta.points]:
             raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
         if meta.step_s != MINUTE:

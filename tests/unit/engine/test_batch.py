@@ -35,7 +35,7 @@ def model(tmp_path_factory):
 def telemetry(path, minutes, *, layout="long", missing=(), template_hash=None, points=None):
     """A file of chunks of 100 minutes, its points in another order than the template's."""
     template = small_model().template
-    signals = points or [signal for signal in template.signals if signal is not None][::-1]
+    signals = points or template.point_signals[::-1]
     meta = TelemetryMeta(
         plant="loop",
         template_hash=template_hash or template.content_hash,

@@ -167,3 +167,15 @@ def test_a_hundred_thousand_nodes_cost_memory_by_the_edge():
 
 def test_the_repr_counts():
     assert repr(loop_template()) == "CpsGraph(8 nodes: 3 sensors, 3 controllers, 2 actuators; 10 edges)"
+
+
+def test_points_are_the_nodes_with_a_signal_in_the_order_of_the_graph():
+    template = CpsGraph([A, S, C, Node("b", "sensor", signal="P")])
+    assert template.points == ("s", "b")
+    assert template.point_signals == ("T", "P")
+    assert template.signal_nodes.tolist() == [1, 3]
+    building = template.replicate(2)
+    assert building.points == ("zone-01/s", "zone-01/b", "zone-02/s", "zone-02/b")
+    assert building.point_signals == ("T", "P", "T", "P")
+    with pytest.raises(ValueError, match="read-only"):
+        building.signal_nodes[0] = 0

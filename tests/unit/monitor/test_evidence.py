@@ -22,14 +22,14 @@ def fcu():
 def calm(fcu):
     """An hour in which every signal of both zones stands at its centre."""
     model, _, graph, _ = fcu
-    columns = model.scaler.columns([signal for signal in graph.signals if signal is not None])
+    columns = model.scaler.columns(graph.point_signals)
     return np.tile(columns.center, (RECENT_ROWS, 1))
 
 
 def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu, calm):
     _, _, graph, witness = fcu
     node = graph.index("zone-02/RM_TEMP")
-    column = [name for name, s in zip(graph.names, graph.signals, strict=True) if s].index("zone-02/RM_TEMP")
+    column = graph.points.index("zone-02/RM_TEMP")
     calm[-3:, column] += 15.0
     first, *_ = witness.testify(node, calm, np.ones(calm.shape, bool))
     low, high = first["normal"]
@@ -49,7 +49,7 @@ def test_evidence_stays_in_its_zone(fcu, calm):
 
 def test_a_node_without_a_signal_speaks_through_its_neighbours(fcu, calm):
     _, _, graph, witness = fcu
-    column = [name for name, s in zip(graph.names, graph.signals, strict=True) if s].index("zone-01/FCU_DA_CFM")
+    column = graph.points.index("zone-01/FCU_DA_CFM")
     calm[-10:, column] = 900.0
     found = witness.testify(graph.index("zone-01/Air_path"), calm, np.ones(calm.shape, bool))
     assert {"signal", "edge"} == {item["kind"] for item in found}
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_off_a_screen_is_not_unusual():
 
 def test_a_mode_is_told_by_its_name(fcu, calm):
     _, _, graph, witness = fcu
-    signals = [name for name, signal in zip(graph.names, graph.signals, strict=True) if signal]
+    signals = graph.points
     calm[:, signals.index("zone-01/FCU_CTRL")] = 1.0
     calm[-3:, signals.index("zone-01/FCU_CTRL")] = 0.0
     first, *_ = witness.testify(graph.index("zone-01/FCU_CTRL"), calm, np.ones(calm.shape, bool))

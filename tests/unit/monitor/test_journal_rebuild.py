@@ -15,7 +15,7 @@ EARLIER, AFTER = 90, 8
 def readings():
     model = small_model()
     graph = model.template.replicate(2)
-    points = sum(signal is not None for signal in graph.signals)
+    points = len(graph.points)
     rng = np.random.default_rng(5)
     values = rng.normal(20, 2, (EARLIER + REBUILD_ROWS + AFTER, points)).astype(np.float32)
     fresh = rng.random(values.shape) > 0.1

@@ -6,13 +6,13 @@ import pytest
 from builders import loop_template
 from graphghha.errors import CheckpointError, GraphError, SchemaError
 from graphghha.plants.base import Signal
-from graphghha.windows.expectation import CLIP, WEIGHTS, Expectation, noise_floor, reach, signal_nodes
+from graphghha.windows.expectation import CLIP, WEIGHTS, Expectation, noise_floor, reach
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Featurizer, Preprocessing
 from graphghha.windows.provenance import Span
 from graphghha.windows.scale import fit_scaler
 
 TEMPLATE = loop_template()
-SIGNALS = tuple(signal for signal in TEMPLATE.signals if signal is not None)
+SIGNALS = TEMPLATE.point_signals
 ZONES = 3
 GRAPH = TEMPLATE.replicate(ZONES)
 POINTS = len(SIGNALS) * ZONES
@@ -88,7 +88,7 @@ def test_a_signal_never_explains_itself(expectation):
 
 
 def test_two_sensors_that_meet_at_an_actuator_explain_each_other():
-    index = {TEMPLATE.signals[node]: number for number, node in enumerate(signal_nodes(TEMPLATE))}
+    index = {TEMPLATE.signals[node]: number for number, node in enumerate(TEMPLATE.signal_nodes)}
     near = reach(TEMPLATE)
     assert near[index["flow"], index["temp"]], "both are moved by the pump"
     assert not near[index["outdoor"], index["valve"]], "three hops apart"

@@ -71,8 +71,8 @@ class Gateway(nn.Module):
         self.clip = model.scaler.clip
         self.raise_at = model.thresholds.rule.raise_at
         self.slope = model.calibration.inverse_temperature
-        nodes = expectation.signal_nodes(template)
-        scale = model.scaler.columns([template.signals[node] for node in nodes])
+        nodes = template.signal_nodes
+        scale = model.scaler.columns(template.point_signals)
         source = np.full(template.num_nodes, len(nodes))
         source[nodes] = np.arange(len(nodes))
         tensors = self.adu.tensors(template)

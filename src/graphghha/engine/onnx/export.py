@@ -130,7 +130,7 @@ def _about(model: Model) -> dict[str, Any]:
         "version": __version__,
         "plant": model.plant,
         "step_s": 60,
-        "signals": [signal for signal in template.signals if signal is not None],
+        "signals": list(template.point_signals),
         "nodes": list(template.names),
         "classes": list(freeze(model).classes),
         "memory": {name: list(array.shape[:1]) for name, array in _empty(model, 1).items() if name in INPUTS[2:]},
@@ -181,7 +181,7 @@ def _gateway_difference(
 def _readings(model: Model, zones: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """[r Z S] random walks in SI that end with every third signal far off, and which of them arrived."""
     rng = np.random.default_rng(0)
-    scale = model.scaler.columns([signal for signal in model.template.signals if signal is not None])
+    scale = model.scaler.columns(model.template.point_signals)
     shape = (rows, zones, len(scale.center))
     walk = rng.normal(0, 1, shape[1:]) + np.cumsum(rng.normal(0, 0.05, shape), axis=0)
     walk[-COMPARED_ROWS // 2 :, :, ::3] += FAR_OFF

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from graphghha.classes import CLASSES
 from graphghha.graph import CpsGraph
 from graphghha.plants import Plant
-from graphghha.windows.expectation import signal_nodes
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -64,7 +63,7 @@ def as_probs(attack: Floats, classes: NDArray[np.int64]) -> Floats:
 def on_nodes(template: CpsGraph, by_signal: Floats) -> Floats:
     """[.. S] by signal to [.. n] by node; nobody measures the others, and nobody suspects them."""
     found = np.zeros((*by_signal.shape[:-1], template.num_nodes), np.float32)
-    found[..., signal_nodes(template)] = by_signal
+    found[..., template.signal_nodes] = by_signal
     return found
 
 

@@ -17,7 +17,7 @@ class Rules:
     rules: tuple[Rule, ...]
 
     def score(self, view: View) -> Floats:
-        signals = [signal for signal in self.template.signals if signal is not None]
+        signals = self.template.point_signals
         readings = {signal: view.readings[..., number] for number, signal in enumerate(signals)}
         worst = np.zeros(view.known.shape)
         for rule in self.rules:

@@ -9,7 +9,6 @@ from graphghha.lab.baselines.base import Floats, TrainingData, View, as_probs, o
 from graphghha.lab.metrics.equivalence import kind_classes
 from graphghha.plants import Plant
 from graphghha.plants.rules import now
-from graphghha.windows.expectation import signal_nodes
 
 TAIL = 0.0005
 
@@ -29,6 +28,6 @@ class SignalRange:
 def fit_range(plant: Plant, data: TrainingData) -> SignalRange:
     """The central 99.9 % of normal readings; a signal that never moves gets a hundredth of its instrument's span."""
     low, high = np.quantile(data.readings, [TAIL, 1 - TAIL], axis=0)
-    spans = [plant.signal(str(plant.template.signals[node])) for node in signal_nodes(plant.template)]
+    spans = [plant.signal(name) for name in plant.template.point_signals]
     floor = np.array([0.01 * (signal.high - signal.low) for signal in spans])
     return SignalRange(plant.template, (low + high) / 2, np.maximum((high - low) / 2, floor))

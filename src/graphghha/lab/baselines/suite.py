@@ -208,7 +208,7 @@ def _normal_readings(
     plant: Plant, runs: list[Run], on_day: Callable[[], None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[m S] readings and their short means, zones pooled."""
-    signals = sum(signal is not None for signal in plant.template.signals)
+    signals = len(plant.template.points)
     readings, means = [], []
     for run in runs:
         for day in run.simulate(plant):

@@ -48,7 +48,7 @@ def fit_preprocessing(
 def _fit_scaler(plant: Plant, runs: Sequence[Run]) -> Scaler:
     """Every 37th minute: coprime to the hour, so that no minute of the hour is favoured."""
     values = np.concatenate([flat_values(day)[::37] for run in runs for day in run.simulate(plant)])
-    signals = [signal for signal in plant.template.signals if signal is not None]
+    signals = plant.template.point_signals
     fresh = np.ones(values.shape, np.bool_)
     spans = [Span(run.source, 0, run.days * ROWS_PER_DAY) for run in runs]
     return fit_scaler(values, fresh, signals * runs[0].zones, plant.signals, spans)
@@ -78,7 +78,7 @@ def _kept_expectation(
         inputs, values = (np.concatenate(column) for column in zip(*days, strict=True))
         scale = dict(zip(scaler.signals, scaler.scale, strict=True))
         noise = {signal.name: signal.noise for signal in plant.signals}
-        signals = [signal for signal in plant.template.signals if signal is not None]
+        signals = plant.template.point_signals
         floor = noise_floor([noise[name] for name in signals], np.array([scale[name] for name in signals]))
         found = fit_expectation(inputs, values, plant.template, floor, seed=seed)
         with whole(path) as fresh:

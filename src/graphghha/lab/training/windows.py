@@ -14,7 +14,6 @@ from graphghha.lab.runs.equivalent_cases import taught_days
 from graphghha.lab.runs.run import Run
 from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.testbed import NO_EVENT
-from graphghha.windows.expectation import signal_nodes
 from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preprocessing
 from graphghha.windows.multiscale import Summarizer
 from graphghha.windows.scale import Scaler
@@ -52,7 +51,7 @@ def recent_rows(
     plant: Plant, run: Run, scaler: Scaler, per_day: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
     """Per day, some rows of what the expectation reads [r S*L] and must explain [r S]."""
-    signals = [signal for signal in plant.template.signals if signal is not None]
+    signals = plant.template.point_signals
     scale = scaler.columns(signals * run.zones)
     summarizer = Summarizer(len(signals) * run.zones, RECENT)
     for day in run.simulate(plant):
@@ -115,7 +114,7 @@ def _some_zones(windows: LabelledWindows, count: int, rng: np.random.Generator) 
 
 def signal_features(windows: LabelledWindows, plant: Plant) -> NDArray[np.float16]:
     """[w*Z S f] features of the nodes that carry a signal: what a norm is fitted on."""
-    found: NDArray[np.float16] = windows.features[:, :, signal_nodes(plant.template)]
+    found: NDArray[np.float16] = windows.features[:, :, plant.template.signal_nodes]
     return found.reshape(-1, *found.shape[2:])
 
 

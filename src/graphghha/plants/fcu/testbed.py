@@ -20,7 +20,7 @@ from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
 _CLASS = np.array([CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.uint8)
-_COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.signals if signal is not None]
+_COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
 
 
 def run(

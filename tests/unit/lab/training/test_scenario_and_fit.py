@@ -22,7 +22,7 @@ from graphghha.lab.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows,
 from graphghha.nn import ADU
 from graphghha.plants import load_plant
 from graphghha.plants.testbed import LabelledDay
-from graphghha.windows.expectation import noise_floor, signal_nodes
+from graphghha.windows.expectation import noise_floor
 from graphghha.windows.features import RECENT
 
 RUN = Run(seed=5, start=datetime(2018, 3, 1), days=40, zones=6)
@@ -178,10 +178,10 @@ def test_what_an_attacked_minute_is_worth():
 
 def test_the_expectation_learns_a_relation_and_sees_it_broken():
     template = loop_template()
-    count, recent = len(signal_nodes(template)), len(RECENT.feature_names)
+    count, recent = len(template.points), len(RECENT.feature_names)
     rng = np.random.default_rng(0)
     values = rng.normal(0, 1, (20_000, count)).astype(np.float32)
-    names = [template.names[node] for node in signal_nodes(template)]
+    names = list(template.points)
     valve, command = names.index("valve"), names.index("temp_pid")
     values[:, valve] = values[:, command] + rng.normal(0, 0.05, 20_000)
     inputs = np.repeat(values, recent, axis=1)

@@ -8,7 +8,7 @@ import pytest
 from graphghha.plants import CaseSpec, load_plant, load_rules, load_testbed
 from graphghha.plants.rules import HISTORY_MIN, highest, lowest, mean, travel
 
-SIGNALS = [signal for signal in load_plant("fcu").template.signals if signal is not None]
+SIGNALS = load_plant("fcu").template.point_signals
 
 
 def worst(case=None, month=7):

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphghha.plants import Plant, load_plant, load_simulator
 from graphghha.plants.points import Points
-from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address, points_of
+from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address
 from graphghha.sources.batch_builder import Intake
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.stdin import LineSource
@@ -37,7 +37,7 @@ def measure(
 ) -> dict[str, Any]:
     """Readings per second by source. `mqtt` is the address of a broker for two further rows."""
     plant = load_plant("fcu")
-    names = points_of(plant.template.replicate(zones))
+    names = plant.template.replicate(zones).points
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for label, source, count in _sources(plant, names, zones, Path(folder), 1 if is_quick else 3, mqtt):

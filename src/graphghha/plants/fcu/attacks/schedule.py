@@ -1,6 +1,5 @@
 """When and where a case happens, its notation on the command line, and the imposer that makes it happen."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -9,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.base import SUSTAINED, CaseSpec
 from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, Row, chosen_replay
@@ -126,8 +126,7 @@ def case_row(name: str) -> Row:
     if name.startswith(PREFIX):
         return generic_row(name)
     if name not in ROWS:
-        near = difflib.get_close_matches(name, (*ROWS, REPLAY), n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        hint = did_you_mean(name, (*ROWS, REPLAY)) or ";"
         raise NotFoundError(f"no case is named {name!r}{hint} `graphghha cases` lists all {len(ROWS)}")
     return ROWS[name]
 

@@ -4,7 +4,6 @@ Quirks of the originals, all handled here: names hold a literal % or + (some dow
 byte-identical; a fault lasts the whole file, so the file name is the label; every file is a year of 525,600 rows.
 """
 
-import difflib
 import hashlib
 import io
 import json
@@ -25,6 +24,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import DataError, NotFoundError
 from graphghha.plants.arrow import pa, pacsv
 from graphghha.plants.base import CaseInfo
@@ -174,8 +174,7 @@ def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlF
     chosen = list(cases)
     for name in chosen:
         if name not in ordered:
-            near = difflib.get_close_matches(name, ordered, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f" ({len(ordered)} files there)"
+            hint = did_you_mean(name, ordered) or f" ({len(ordered)} files there)"
             raise NotFoundError(f"{path}: no file of case {name!r}{hint}")
     return {name: ordered[name] for name in chosen}
 
