@@ -127,9 +127,13 @@ def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_p
 @pytest.mark.parametrize(
     ("column", "change", "reason"),
     [
-        ("time", lambda old: pc.add(old, pa.scalar(365 * 86_400_000, pa.duration("ms"))), "has no such minute"),
+        (
+            "time",
+            lambda old: pc.add(old, pa.scalar(365 * 86_400_000, pa.duration("ms"))),
+            "the telemetry has no such minute",
+        ),
         ("active", lambda old: pa.array([None, *old.to_pylist()[1:]]), "column 'active' has nulls"),
-        ("class", lambda old: pa.array(["normal"] * len(old)), "active attack with class 'normal'"),
+        ("class", lambda old: pa.array(["normal"] * len(old)), "active attack have class 'normal'"),
         ("active", lambda old: pa.array(["False"] * len(old)), "'active' holds string; it should hold true or false"),
         ("time", lambda old: pa.array(["noon"] * len(old)), "'time' holds string; it should hold timestamps"),
     ],

@@ -16,7 +16,7 @@ from graphghha.lab.bench.detection.variants import METHODS
 from graphghha.lab.bench.pages.detection import detection_page
 from graphghha.lab.evaluation.protocols import DeployConfig
 from graphghha.lab.metrics.card import report_card
-from graphghha.lab.runs.recording import record
+from graphghha.lab.runs.recording import record, simulated_run
 from graphghha.lab.runs.run import Run, Schedule
 from graphghha.lab.training.calibrate import FinishConfig, finish
 from graphghha.lab.training.fit import FitConfig
@@ -95,7 +95,7 @@ def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_
     assert set(model.provenance["cases_seen"]).isdisjoint(model.provenance["unseen_severities"])
     cases = (CaseSpec.parse("FCU_VLVStuck_Cooling_100@1,start=2018-07-05T09:00,for=2h"),)
     run = Run(seed=99, start=datetime(2018, 7, 2), days=4, zones=2, cases=cases)
-    recording = record(plant, run, Scorer(model, plant.template.replicate(2)))
+    recording = record(plant, simulated_run(plant, run), Scorer(model, plant.template.replicate(2)))
     assert recording.probs.shape == (1440, 64, 4) and np.isfinite(recording.probs).all()
     (attack,) = recording.attacks
     assert plant.template.replicate(2).names[attack.targets[0]] == "zone-01/FCU_CVLV"

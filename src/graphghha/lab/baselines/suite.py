@@ -21,7 +21,7 @@ from graphghha.lab.baselines import BASELINES, Baseline, TrainingData, fit_of
 from graphghha.lab.baselines.base import MEAN_MIN
 from graphghha.lab.baselines.panel import BaselinePanel
 from graphghha.lab.metrics.budget_curve import rule_within
-from graphghha.lab.runs.recording import Footage, Recording, record_panel, simulated
+from graphghha.lab.runs.recording import LabelledRun, Recording, record_panel, simulated_run
 from graphghha.lab.runs.run import Run
 from graphghha.lab.training.cache import whole
 from graphghha.lab.training.recipe import ROWS_PER_DAY, Recipe, collect
@@ -107,24 +107,24 @@ class Rivals:
         spans = search.seen.spans if search else ()
         return {span.source for span in spans} == {run.source for run in self._validation()}
 
-    def watch(self, film: Footage) -> None:
+    def watch(self, labelled: LabelledRun) -> None:
         """Show a run to every baseline; what each says of it is kept on disk."""
-        files = {name: self._said(name, film) for name in self.config.names}
+        files = {name: self._said(name, labelled) for name in self.config.names}
         if not all(file.exists() for file in files.values()):
             record_panel(
                 self.plant,
-                film,
-                self._panel(film.run.zones),
+                labelled,
+                self._panel(labelled.run.zones),
                 keep=lambda n, p: _spilled(files[n], p),
                 on_day=self._on_day,
             )
 
-    def recording(self, name: str, film: Footage, like: Recording) -> Recording:
+    def recording(self, name: str, labelled: LabelledRun, like: Recording) -> Recording:
         """One baseline's view of a run it was shown; the truth is taken from the model's recording."""
-        return replace(like, probs=np.load(self._said(name, film), mmap_mode="r"))
+        return replace(like, probs=np.load(self._said(name, labelled), mmap_mode="r"))
 
-    def _said(self, name: str, film: Footage) -> Path:
-        return self.work / f"{hashlib.sha256(film.identity.encode()).hexdigest()[:16]}-{name}.npy"
+    def _said(self, name: str, labelled: LabelledRun) -> Path:
+        return self.work / f"{hashlib.sha256(labelled.identity.encode()).hexdigest()[:16]}-{name}.npy"
 
     def _panel(self, zones: int) -> BaselinePanel:
         model, graph = self.model, self.plant.template.replicate(zones)
@@ -140,7 +140,7 @@ class Rivals:
             # an alarm needs P(attack) only, and all classes of all baselines would not fit in memory
             found = record_panel(
                 self.plant,
-                simulated(self.plant, run),  # labels as in a test: rules know no lessons
+                simulated_run(self.plant, run),  # labels as in a test: rules know no lessons
                 self._panel(run.zones),
                 keep=lambda _, probs: probs[..., :1].copy(),
                 on_day=self._on_day,

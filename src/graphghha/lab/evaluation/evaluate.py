@@ -34,7 +34,7 @@ def evaluate(
     otherwise what the model costs at its own threshold.
     """
     say("model: scoring")
-    seen = watch_trial(trial, trial.footage, on_day=on_day, engine=engine)
+    seen = watch_trial(trial, trial.runs, on_day=on_day, engine=engine)
     unseen = watch_trial(trial, trial.unseen, on_day=on_day, engine=engine)
     say("model: report card")
     found = {"model": trial.model.fingerprint, **judge_trial(trial, seen, unseen, price_per_day)}
@@ -55,15 +55,15 @@ def evaluate(
 def _add_rivals(
     found: dict[str, Any], trial: Trial, seen: list[Recording], rivals: Rivals, price: float, say: Say
 ) -> None:
-    rivals.refuse_leaks([film.run for film in trial.footage])
+    rivals.refuse_leaks([labelled.run for labelled in trial.runs])
     rules = rivals.rules
     say("baselines: scoring")
-    for film in trial.footage:
-        rivals.watch(film)
+    for labelled in trial.runs:
+        rivals.watch(labelled)
     for name, (rule, _) in rules.items():
         say(f"baseline {name}: report card")
         row, curve = baseline_row(
-            [rivals.recording(name, film, like) for film, like in zip(trial.footage, seen, strict=True)],
+            [rivals.recording(name, labelled, like) for labelled, like in zip(trial.runs, seen, strict=True)],
             rule,
             rivals.group,
             method=name,

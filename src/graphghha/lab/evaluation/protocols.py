@@ -17,8 +17,8 @@ from graphghha.lab.baselines.panel import BaselinePanel
 from graphghha.lab.evaluation.latency import live_latency
 from graphghha.lab.evaluation.report import findings
 from graphghha.lab.runs.case_split import never_seen
-from graphghha.lab.runs.labelled_files import footage, telemetry_files
-from graphghha.lab.runs.recording import Footage, Panel, Recording, record_panel, simulated
+from graphghha.lab.runs.labelled_files import read_labelled_run, telemetry_files
+from graphghha.lab.runs.recording import DetectorPanel, LabelledRun, Recording, record_panel, simulated_run
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.models import Model, load_model
 from graphghha.plants import Plant, load_plant
@@ -64,8 +64,8 @@ class Trial:
     plant: Plant
     protocol: str
     config: dict[str, Any]
-    footage: tuple[Footage, ...]
-    unseen: tuple[Footage, ...]
+    runs: tuple[LabelledRun, ...]
+    unseen: tuple[LabelledRun, ...]
 
     @property
     def method(self) -> str:
@@ -83,7 +83,7 @@ class Trial:
 
     @property
     def total_days(self) -> int:
-        return sum(each.run.days for each in (*self.footage, *self.unseen))
+        return sum(each.run.days for each in (*self.runs, *self.unseen))
 
 
 def deploy_trial(directory: Path, config: DeployConfig) -> Trial:
@@ -110,12 +110,12 @@ def file_trial(directory: Path, data: Path) -> Trial:
     model = load_model(directory)
     plant = load_plant(model.plant)
     files = telemetry_files(data)
-    films = tuple(footage(path, plant) for path in files)
-    for each in films:
+    runs = tuple(read_labelled_run(path, plant) for path in files)
+    for each in runs:
         refuse_leaks(model, each.run)
-    if len({each.run.zones for each in films}) > 1:
+    if len({each.run.zones for each in runs}) > 1:
         raise ConfigError(f"{data}: files of buildings of different sizes; judge them one at a time")
-    return Trial(model, plant, "files", {"files": [str(path) for path in files]}, films, ())
+    return Trial(model, plant, "files", {"files": [str(path) for path in files]}, runs, ())
 
 
 def _never_seen(model: Model, plant: Plant, kind: str) -> tuple[str, ...]:
@@ -123,34 +123,36 @@ def _never_seen(model: Model, plant: Plant, kind: str) -> tuple[str, ...]:
     return never_seen(plant, known.get(f"unseen_{kind}", ()), known.get("cases_seen", ()))
 
 
-def _deploy_run(config: DeployConfig, plant: Plant, cases: Sequence[str], n: int, runs: int, number: int) -> Footage:
+def _deploy_run(
+    config: DeployConfig, plant: Plant, cases: Sequence[str], n: int, runs: int, number: int
+) -> LabelledRun:
     plain = Run(
         seed=SEED_BASE + 1000 * config.seed + number,
         start=FIRST_DAY + timedelta(days=(20 + n * 365 // runs) % 365),
         days=config.days - (-HISTORY_ROWS // ROWS_PER_DAY),
         zones=config.zones,
     )
-    return simulated(plant, attacked_run(plain, cases, config.schedule), config.history_hours * 60)
+    return simulated_run(plant, attacked_run(plain, cases, config.schedule), config.history_hours * 60)
 
 
-def scorer_of(trial: Trial, film: Footage, engine: EngineConfig = EngineConfig()) -> Scorer:
+def scorer_of(trial: Trial, labelled: LabelledRun, engine: EngineConfig = EngineConfig()) -> Scorer:
     """The model on the building of one run."""
-    return Scorer(trial.model, trial.plant.template.replicate(film.run.zones), engine)
+    return Scorer(trial.model, trial.plant.template.replicate(labelled.run.zones), engine)
 
 
 def watch_trial(
     trial: Trial,
-    films: Sequence[Footage],
+    runs: Sequence[LabelledRun],
     *,
     on_day: Callable[[], None] = lambda: None,
     engine: EngineConfig = EngineConfig(),
 ) -> list[Recording]:
     """The model alone on some runs."""
     recordings = []
-    for film in films:
-        scorer = scorer_of(trial, film, engine)
-        panel: Panel = BaselinePanel(scorer.featurizer, {}, film.run.zones, {trial.method: scorer})
-        recordings.append(record_panel(trial.plant, film, panel, on_day=on_day)[trial.method])
+    for labelled in runs:
+        scorer = scorer_of(trial, labelled, engine)
+        panel: DetectorPanel = BaselinePanel(scorer.featurizer, {}, labelled.run.zones, {trial.method: scorer})
+        recordings.append(record_panel(trial.plant, labelled, panel, on_day=on_day)[trial.method])
     return recordings
 
 
@@ -166,7 +168,7 @@ def judge_trial(
     if unseen:
         apart = findings(unseen, rule, group, **words, held_out={}, with_budget=False)
         found["unseen_cases"] = {key: apart[key] for key in ("card", "families", "cases", "confusion")}
-    first = trial.footage[0]
+    first = trial.runs[0]
     values = next(iter(first.days())).values
     found["latency"] = live_latency(scorer_of(trial, first), values.reshape(len(values), -1))
     return found

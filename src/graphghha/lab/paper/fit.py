@@ -22,7 +22,7 @@ from graphghha.classes import CLASSES
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
-from graphghha.lab.runs.equivalent_cases import taught_as
+from graphghha.lab.runs.equivalent_cases import canonical_cases
 from graphghha.lab.training.cache import stored, whole
 from graphghha.lab.training.fit import Progress, finite
 from graphghha.lab.training.preprocessing import fit_preprocessing
@@ -120,12 +120,12 @@ class _Draw:
         self._years, self._config, self._nodes = years, config, plant.template.num_nodes
         shortest = min(len(year) for year in years)
         self._sizes = [zones for zones, times in ZONES.items() for _ in range(times) if zones <= shortest]
-        lessons = taught_as(plant)
+        canonical = canonical_cases(plant)
         places = [(y, z, case) for y, year in enumerate(years) for z, case in enumerate(year.cases)]
         self._attacked = [(y, z) for y, z, case in places if case and case not in left_out]
         self._normal = [(y, z) for y, z, case in places if not case]
         self._labels = {
-            case: self._label(plant, lessons[case].targets, lessons[case].attack_class)
+            case: self._label(plant, canonical[case].targets, canonical[case].attack_class)
             for year in years
             for case in year.cases
             if case

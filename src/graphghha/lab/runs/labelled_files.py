@@ -1,6 +1,6 @@
-"""Telemetry files with labels beside them as labelled runs: what `graphghha simulate` wrote, judged like a live plant.
+"""Labelled runs from telemetry files with label files beside them, as `graphghha simulate` writes them.
 
-m minutes, Z zones, n nodes of the template.
+Shapes: m minutes, Z zones, n nodes of the template.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.errors import DataError, NotFoundError, SchemaError
-from graphghha.lab.runs.recording import STEP_S, Footage
+from graphghha.lab.runs.recording import STEP_S, LabelledRun
 from graphghha.lab.runs.run import Run
 from graphghha.plants import CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
@@ -26,7 +26,7 @@ from graphghha.windows.grid import Rows
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """Label rows by column, sorted by time, and the attacks they belong to."""
+    """The columns of a label file, sorted by time, and its attacks."""
 
     times_ms: NDArray[np.int64]
     zone: NDArray[np.int64]
@@ -40,32 +40,33 @@ class _Labels:
 
 
 def telemetry_files(path: Path) -> list[Path]:
-    """The telemetry file itself, or those of a folder; labels are not telemetry."""
+    """Return the file itself, or the telemetry files of a folder without their label files."""
     if path.is_file():
         return [path]
-    found = sorted(file for file in path.glob("*.parquet") if not file.name.endswith(".labels.parquet"))
-    if not found:
+    files = sorted(file for file in path.glob("*.parquet") if not file.name.endswith(".labels.parquet"))
+    if not files:
         raise NotFoundError(f"{path}: no telemetry (*.parquet) in it; `graphghha simulate --out` writes some")
-    return found
+    return files
 
 
-def footage(path: Path, plant: Plant) -> Footage:
-    """One file as a run. Its seed says whether training has seen it."""
+def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
+    """Open one telemetry file with its labels. The seed in its metadata tells the leak check which building it is."""
     file = TelemetryFile(path)
     meta = file.meta
     if meta.plant != plant.name:
-        raise SchemaError(f"{path}: telemetry of plant {meta.plant!r}, the model is for {plant.name!r}")
+        raise SchemaError(f"{path}: telemetry of plant {meta.plant!r}, but the model is for {plant.name!r}")
     if meta.step_s != STEP_S:
-        raise SchemaError(f"{path}: a step of {meta.step_s:g} s; the report card counts minutes")
+        raise SchemaError(f"{path}: its step is {meta.step_s:g} s; a report card needs one reading a minute")
     if not labels_path(path).exists():
         raise DataError(
-            f"{labels_path(path)}: not there; a report card needs labels. Without them: graphghha score MODEL {path}"
+            f"{labels_path(path)}: does not exist, and a report card needs labels; "
+            f"to score without them, use graphghha score MODEL {path}"
         )
     rows = FileRows(file, plant.template)
     labels = _read(path, plant, meta.zones)
     first = next(iter(file.chunks()), None)
     if first is None:
-        raise DataError(f"{path}: no readings in it")
+        raise DataError(f"{path}: contains no readings")
     start: datetime = first.times[0].astype("datetime64[ms]").item()
     run = Run(
         seed=meta.seed if meta.seed is not None else -1,
@@ -74,7 +75,7 @@ def footage(path: Path, plant: Plant) -> Footage:
         zones=len(meta.zones),
         cases=labels.cases,
     )
-    return Footage(run, lambda: _days(rows, labels, plant.template.num_nodes), f"{_digest(path)} {run!r}")
+    return LabelledRun(run, lambda: _days(rows, labels, plant.template.num_nodes), f"{_digest(path)} {run!r}")
 
 
 def _digest(path: Path) -> str:
@@ -90,11 +91,11 @@ def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledD
             break
         yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes)
         used = end
-    if used < len(labels.times_ms):  # judged without them, their attacks would vanish
-        stranger = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
+    if used < len(labels.times_ms):  # their attacks would silently be left out of the evaluation
+        minute = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
         raise DataError(
-            f"{labels_path(rows.file.path)}: labels of {stranger} and the telemetry has no such minute; "
-            "are they of another file?"
+            f"{labels_path(rows.file.path)}: has labels for {minute}, but the telemetry has no such minute; "
+            "check that the labels belong to this file"
         )
 
 
@@ -123,7 +124,7 @@ def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
     table = read_labels(path)
     where = labels_path(path)
     if holes := [name for name in LABEL_SCHEMA.names if table[name].null_count]:
-        raise SchemaError(f"{where}: column {holes[0]!r} has nulls; every label must be known")
+        raise SchemaError(f"{where}: column {holes[0]!r} has nulls; fill in every label")
     table = table.sort_by("time")
     times_ms = table["time"].cast("timestamp[ms]", safe=False).to_numpy().astype("datetime64[ms]").astype(np.int64)
     zone = _codes(table["zone"], zones, f"{where}: zone")
@@ -133,7 +134,7 @@ def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
     event, cases = _attacks(times_ms, zone, case, flags["active"], names)
     attack_class = _codes(table["class"], CLASSES, f"{where}: class")
     if (flags["active"] & (attack_class == 0)).any():
-        raise SchemaError(f"{where}: rows of an active attack with class {CLASSES[0]!r}; name what is attacked")
+        raise SchemaError(f"{where}: some rows of an active attack have class {CLASSES[0]!r}; give the attacked class")
     return _Labels(times_ms, zone, node, attack_class, **flags, event=event, cases=cases)
 
 
@@ -144,7 +145,7 @@ def _attacks(
     active: NDArray[np.bool_],
     names: list[str],
 ) -> tuple[NDArray[np.int64], tuple[CaseSpec, ...]]:
-    """Minutes without a break of one case in one zone are one attack."""
+    """Return the attack number of every row, and the attacks; consecutive minutes of one case in a zone are one."""
     event = np.full(len(times_ms), NO_EVENT, np.int64)
     specs: list[CaseSpec] = []
     for place, kind in sorted({(int(z), int(c)) for z, c in zip(zone[active], case[active], strict=True)}):

@@ -1,6 +1,6 @@
-"""A run, scored minute by minute, with its ground truth beside it: what every figure is computed from.
+"""Recordings: the scores of a detector over a labelled run, minute by minute, together with the ground truth.
 
-t minutes, s nodes of the building, c classes.
+Every figure of an evaluation is computed from recordings. Shapes: t minutes, s nodes of the building, c classes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,53 +24,55 @@ STEP_S = 60.0
 
 
 class Detector(Protocol):
-    """Anything that gives class probabilities of rows of readings: a scorer, or a baseline."""
+    """Turns rows of readings into class probabilities; the `Scorer` of a model is one."""
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Any:
-        """Readings [r p]; returns an object whose `probs` is [w s c]."""
+        """Take readings [r p]; return an object whose `probs` [w s c] are those of the wanted rows."""
 
 
-class Panel(Protocol):
-    """Several detectors that look at the same rows, each with its own opinion."""
+class DetectorPanel(Protocol):
+    """Several detectors that read the same rows."""
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Mapping[str, Probs]:
-        """Readings [r p]; returns probabilities [w s c] by name."""
+        """Take readings [r p]; return the probabilities [w s c] of the wanted rows by detector name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Footage:
-    """A labelled run that can be watched: simulated, or read from files."""
+class LabelledRun:
+    """A run with a way to read its telemetry and labels day by day, from the simulator or from files."""
 
     run: Run
     days: Callable[[], Iterator[LabelledDay]]
-    identity: str  # equal for equal readings and labels: what was computed from them may be kept under it
-    history_rows: int = HISTORY_ROWS  # that a detector is shown before the judged ones; fewer: it was just connected
+    identity: str  # equal for equal readings and labels; a key for cached results
+    history_rows: int = HISTORY_ROWS  # rows given to a detector before the first scored one
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttackEvent:
-    """One attack: active at steps start <= step < stop, first observable at a step, or NONE for never."""
+    """One attack, active while start <= step < stop."""
 
     case: str
     targets: tuple[int, ...]
     start: int
     stop: int
-    observable_from: int = NONE
+    observable_from: int = NONE  # the first step at which it is observable; NONE if it never is
     equivalent: tuple[int, ...] = ()  # further nodes that count as a hit
     family: str = ""
-    has_shown: bool = False  # before the first step: how long it took to find cannot be told
+    has_shown: bool = False  # observable before the first step, so that its time to detect is unknown
 
     @property
     def hits(self) -> frozenset[int]:
+        """All nodes that count as the right one: the targets and those that cannot be told apart from them."""
         return frozenset((*self.targets, *self.equivalent))
 
     def is_active(self, step: int) -> bool:
+        """Return whether the attack acts at this step."""
         return self.start <= step < self.stop
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Scores from the end of the warm-up on; steps count from there."""
+    """Scores and ground truth of one run. Step 0 is the first one after the warm-up."""
 
     run: Run
     near: Proximity
@@ -82,36 +84,31 @@ class Recording:
 
     @cached_property
     def attack(self) -> NDArray[np.float32]:
-        """[t s] P(attack). Kept: every threshold that is tried reads it, and `probs` may lie on disk."""
+        """P(attack) [t s]. Cached, since every threshold tried reads it and `probs` may be mapped from disk."""
         attack: NDArray[np.float32] = np.float32(1.0) - self.probs[..., 0]
         return attack
 
     @property
     def num_steps(self) -> int:
+        """The number of scored minutes t."""
         return len(self.truth)
 
 
-def simulated(plant: Plant, run: Run, history_rows: int = HISTORY_ROWS) -> Footage:
-    """A run of the plant's testbed."""
-    known = "" if history_rows == HISTORY_ROWS else f", from {history_rows} rows"
-    return Footage(run, lambda: run.simulate(plant), f"{plant.name} {run!r}{known}", history_rows)
+def simulated_run(plant: Plant, run: Run, history_rows: int = HISTORY_ROWS) -> LabelledRun:
+    """Return the run as the plant's testbed simulates it."""
+    suffix = "" if history_rows == HISTORY_ROWS else f", from {history_rows} rows"
+    return LabelledRun(run, lambda: run.simulate(plant), f"{plant.name} {run!r}{suffix}", history_rows)
 
 
-def record(plant: Plant, run: Run, detector: Detector, *, on_day: Callable[[], None] = lambda: None) -> Recording:
-    """Simulate a run, score every minute after the warm-up, keep scores and truth."""
-    return record_footage(plant, simulated(plant, run), detector, on_day=on_day)
-
-
-def record_footage(
-    plant: Plant, footage: Footage, detector: Detector, *, on_day: Callable[[], None] = lambda: None
+def record(
+    plant: Plant, labelled: LabelledRun, detector: Detector, *, on_day: Callable[[], None] = lambda: None
 ) -> Recording:
-    return record_panel(plant, footage, _Alone(detector), on_day=on_day)[_Alone.NAME]
+    """Score every minute of a run after the warm-up with one detector."""
+    return record_panel(plant, labelled, _PanelOfOne(detector), on_day=on_day)[_PanelOfOne.NAME]
 
 
 @dataclass(frozen=True, slots=True)
-class _Alone:
-    """One detector as a panel."""
-
+class _PanelOfOne:
     NAME = "detector"
     detector: Detector
 
@@ -121,29 +118,30 @@ class _Alone:
 
 def record_panel(
     plant: Plant,
-    footage: Footage,
-    panel: Panel,
+    labelled: LabelledRun,
+    panel: DetectorPanel,
     *,
     keep: Callable[[str, Probs], Probs] = lambda name, probs: probs,
     on_day: Callable[[], None] = lambda: None,
 ) -> dict[str, Recording]:
-    """Watch a run once with a whole panel: one recording per detector, all with the same truth.
+    """Read a run once and return one recording per detector of the panel, all with the same truth.
 
-    `keep` may put the probabilities of a detector elsewhere, on disk say: a panel's do not all fit in memory.
+    `keep` may move the probabilities of a detector elsewhere, for example to disk: those of all detectors together may
+    not fit in memory.
     """
-    run = footage.run
+    run = labelled.run
     graph = plant.template.replicate(run.zones)
     nodes = graph.num_nodes
     probs: dict[str, list[Probs]] = {}
     truth, observable, recovering, events = [], [], [], []
-    connected, done = HISTORY_ROWS - footage.history_rows, 0
-    for day in footage.days():
+    connected_at, done = HISTORY_ROWS - labelled.history_rows, 0
+    for day in labelled.days():
         count = len(day.times)
         wanted = np.arange(done, done + count) >= HISTORY_ROWS
-        if connected < done + count:
-            shown = slice(max(0, connected - done), None)
-            values = day.values.reshape(count, -1)[shown]
-            for name, scores in panel.push(values, np.isfinite(values), wanted[shown]).items():
+        if connected_at < done + count:
+            rows = slice(max(0, connected_at - done), None)
+            values = day.values.reshape(count, -1)[rows]
+            for name, scores in panel.push(values, np.isfinite(values), wanted[rows]).items():
                 probs.setdefault(name, []).append(scores)
         truth.append(day.attack_class.reshape(count, nodes)[wanted])
         recovering.append(np.repeat(day.recovering, plant.template.num_nodes, axis=1)[wanted])
@@ -153,14 +151,14 @@ def record_panel(
         on_day()
     if done <= HISTORY_ROWS:
         raise DataError(
-            f"{run.source}: {done} minutes; the first {HISTORY_ROWS} fill the windows and are not judged, so give more"
+            f"{run.source}: has {done} minutes, and the first {HISTORY_ROWS} only fill the windows; give a longer run"
         )
-    seen = np.concatenate(observable)
+    visible = np.concatenate(observable)
     near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)
-    attacks = attacks_in(plant, graph, run, np.concatenate(events), seen, first=HISTORY_ROWS)
-    seen = seen[HISTORY_ROWS:]
+    attacks = attacks_in(plant, graph, run, np.concatenate(events), visible, first=HISTORY_ROWS)
+    visible = visible[HISTORY_ROWS:]
     return {
-        name: Recording(run, near, keep(name, np.concatenate(parts)), classes, seen, after, attacks)
+        name: Recording(run, near, keep(name, np.concatenate(parts)), classes, visible, after, attacks)
         for name, parts in probs.items()
     }
 
@@ -168,12 +166,12 @@ def record_panel(
 def attacks_in(
     plant: Plant, graph: CpsGraph, run: Run, events: NDArray[np.int16], observable: Bools, *, first: int = 0
 ) -> tuple[AttackEvent, ...]:
-    """The attacks of a run as events on the steps of a recording; those it does not show are left out.
+    """Return the attacks of a run that fall into a recording, timed in steps of the recording.
 
-    Labels [m s] are of the whole run, the recording begins with row `first`. The nodes are those that are labelled: a
-    case that chooses its targets anew each time has none in the catalogue.
+    The labels [m s] cover the whole run; the recording begins with row `first`. Targets are taken from the labels,
+    because some cases choose their targets anew each time and have none in the catalogue.
     """
-    found = []
+    attacks = []
     for number, spec in enumerate(run.cases):
         visible = ((events == number) & observable).any(axis=1)
         cells = events[first:] == number
@@ -182,17 +180,17 @@ def attacks_in(
             continue
         targets = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
         case = plant.cases.get(spec.name)
-        zone, alike = graph.zones[targets[0]], case.equivalent if case else ()
-        found.append(
+        zone, equivalent = graph.zones[targets[0]], case.equivalent if case else ()
+        attacks.append(
             AttackEvent(
                 case=spec.name,
                 family=case.family if case else spec.name.lower(),
                 targets=targets,
-                equivalent=tuple(graph.index(f"{zone}/{node}" if zone else node) for node in alike),
+                equivalent=tuple(graph.index(f"{zone}/{node}" if zone else node) for node in equivalent),
                 start=int(steps[0]),
                 stop=int(steps[-1]) + 1,
                 observable_from=int(shows[0]) if len(shows) else NONE,
                 has_shown=bool(visible[:first].any()),
             )
         )
-    return tuple(found)
+    return tuple(attacks)

@@ -1,4 +1,4 @@
-"""Simulated buildings as values, and random schedules of attacks on them."""
+"""Runs: one simulated building over some days, and random schedules of attacks on it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,27 +12,27 @@ from graphghha.windows.features import HISTORY_ROWS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """One simulated building: what to simulate, and the attacks in it (none: a normal run)."""
+    """What to simulate: one building over some days, and the attacks on it. A normal run has no attacks."""
 
     seed: int
     start: datetime
     days: int
     zones: int
     cases: tuple[CaseSpec, ...] = ()
-    nominal: bool = False  # all zones the reference unit
+    nominal: bool = False  # True: every zone is the reference unit
 
     @property
     def building(self) -> str:
-        """What decides weather, zones and noise, whatever the dates and the number of zones."""
+        """The name of the building. Runs with the same seed share weather, zones and noise on all dates."""
         return f"seed {self.seed}"
 
     @property
     def source(self) -> str:
-        """What decides the bytes of this run, for the leak check."""
+        """The name of this run's data for the leak check."""
         return f"{self.building}, {self.zones} zones, from {self.start:%Y-%m-%d}"
 
     def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
-        """Day by day, with the truth."""
+        """Simulate the run day by day, with labels."""
         return load_testbed(plant.name).run(
             zones=self.zones,
             days=self.days,
@@ -45,22 +45,22 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Schedule:
-    """How often and how long zones are attacked. Most attacks end within a day, some last."""
+    """How often and for how long zones are attacked. Most attacks end within a day; some last for days."""
 
     mean_gap_days: float = 3.0
     shortest_min: int = 180
     longest_min: int = 1440
-    lasting_share: float = 0.15
+    lasting_share: float = 0.15  # share of attacks that last for days
     lasting_min: tuple[int, int] = (2 * 1440, 5 * 1440)
-    rest_min: int = 720  # least pause between two attacks on one zone
-    ramp_share: float = 0.0  # of attacks that grow slowly, some so slowly that they never reach full strength
+    rest_min: int = 720  # shortest pause between two attacks on one zone
+    ramp_share: float = 0.0  # share of attacks that grow slowly; some never reach full strength
 
 
 RAMP_OF_DURATION = (0.2, 2.5)
 
 
 def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
-    """The run with attacks drawn from its seed. The first days stay clean: the longest window must fill."""
+    """Return the run with attacks drawn from its seed; the first days, which fill the longest window, have none."""
     rng = np.random.default_rng([run.seed, 1])
     end = run.start + timedelta(days=run.days)
     specs = []
@@ -68,8 +68,8 @@ def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
         at = run.start + timedelta(minutes=HISTORY_ROWS)
         while True:
             at += timedelta(minutes=schedule.rest_min + int(rng.exponential(schedule.mean_gap_days * 1440)))
-            lasts = rng.random() < schedule.lasting_share
-            span = schedule.lasting_min if lasts else (schedule.shortest_min, schedule.longest_min)
+            is_lasting = rng.random() < schedule.lasting_share
+            span = schedule.lasting_min if is_lasting else (schedule.shortest_min, schedule.longest_min)
             minutes = int(rng.integers(*span))
             if at + timedelta(minutes=minutes) > end:
                 break

@@ -17,10 +17,11 @@ from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics.budget import threshold_for_budget
 from graphghha.lab.metrics.metrics import counted
-from graphghha.lab.runs.recording import STEP_S, Recording, record_footage
+from graphghha.lab.runs.equivalent_cases import canonical_run
+from graphghha.lab.runs.recording import STEP_S, Recording, record
 from graphghha.lab.runs.run import Run
 from graphghha.lab.training.recipe import Recipe, Trained
-from graphghha.lab.training.validation import Validation, as_taught, false_alarms, spans
+from graphghha.lab.training.validation import Validation, false_alarms, spans
 from graphghha.lab.training.workers import worker_processes
 from graphghha.models import Calibration, Model, Thresholds
 from graphghha.models.calibration import fit_calibration
@@ -71,7 +72,7 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
 
 def _record(model: Model, engine: EngineConfig, run: Run) -> Recording:
     graph, plant = model.template.replicate(run.zones), load_plant(model.plant)
-    return record_footage(plant, as_taught(plant, run), Scorer(model, graph, engine))
+    return record(plant, canonical_run(plant, run), Scorer(model, graph, engine))
 
 
 def _calibrated(recording: Recording, calibration: Calibration) -> Recording:

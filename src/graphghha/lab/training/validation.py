@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics.card import judged
-from graphghha.lab.runs.equivalent_cases import taught_days
-from graphghha.lab.runs.recording import Footage, Recording
+from graphghha.lab.runs.recording import Recording
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.lab.training.recipe import ROWS_PER_DAY, VALIDATION, Recipe
-from graphghha.plants import Plant
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.windows.provenance import Span
 
@@ -50,11 +47,6 @@ class Validation:
 
     def normal(self, recipe: Recipe) -> list[Run]:
         return recipe.runs(VALIDATION, self.normal_runs, self.normal_days, first=NORMAL)
-
-
-def as_taught(plant: Plant, run: Run) -> Footage:
-    """With look-alikes under the name they are taught under: validation must ask for what training asked for."""
-    return Footage(run, partial(taught_days, plant, run), f"{plant.name} {run!r}, as taught")
 
 
 def false_alarms(recordings: Sequence[Recording], group: GroupRule) -> Callable[[AlarmRule], int]:

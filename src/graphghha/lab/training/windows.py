@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.lab.runs.equivalent_cases import taught_days
+from graphghha.lab.runs.equivalent_cases import canonical_days
 from graphghha.lab.runs.run import Run
 from graphghha.plants import LabelledDay, Plant
 from graphghha.plants.testbed import NO_EVENT
@@ -72,13 +72,13 @@ def labelled_windows(
     stride_min: int,
     extra_at_onset: int = 0,
     keep_zones: int | None = None,
-    as_taught: bool = True,
+    canonical_labels: bool = True,
 ) -> LabelledWindows:
     """Windows every `stride_min` minutes, and some more within ninety minutes of each onset.
 
     Of each window `keep_zones` zones are kept, half of the places for attacked ones first: most zones are normal
-    most of the time, and little is learned from one more of them. Labels are those `as_taught`, look-alikes under one
-    name, or those of the attack itself.
+    most of the time, and little is learned from one more of them. Labels are those of the canonical case
+    of each attack or, without `canonical_labels`, of the attack itself.
     """
     graph = plant.template.replicate(run.zones)
     featurizer = Featurizer(graph, plant.template, preprocessing)
@@ -86,7 +86,7 @@ def labelled_windows(
     shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
     parts: list[LabelledWindows] = []
     shape = (run.zones, plant.template.num_nodes)
-    for number, day in enumerate(taught_days(plant, run) if as_taught else run.simulate(plant)):
+    for number, day in enumerate(canonical_days(plant, run) if canonical_labels else run.simulate(plant)):
         wanted = np.zeros(len(day.times), np.bool_)
         wanted[int(rng.integers(stride_min)) :: stride_min] = True
         for minute in _onsets(day):

@@ -26,7 +26,7 @@ SMALL = DeployConfig(runs=1, days=1, zones=2)
 
 def test_the_shipped_model_gets_a_card_that_json_can_carry():
     trial = deploy_trial(shipped_model("fcu"), SMALL)
-    found = without_nan(judge_trial(trial, watch_trial(trial, trial.footage), []))
+    found = without_nan(judge_trial(trial, watch_trial(trial, trial.runs), []))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["protocol"] == "deploy" and found["card"]["days"] == 1
 
@@ -65,15 +65,15 @@ def test_impossible_settings_are_refused():
 
 def test_a_detector_just_connected_knows_only_what_came_since():
     trial = deploy_trial(shipped_model("fcu"), replace(SMALL, unseen_runs=0, history_hours=6))
-    film = trial.footage[0]
-    [seen] = watch_trial(trial, trial.footage)
-    rows = np.concatenate([day.values.reshape(len(day.times), -1) for day in film.days()])[HISTORY_ROWS - 360 :]
-    fresh = scorer_of(trial, film).push(rows, np.isfinite(rows), np.arange(len(rows)) >= 360).probs
+    labelled = trial.runs[0]
+    [seen] = watch_trial(trial, trial.runs)
+    rows = np.concatenate([day.values.reshape(len(day.times), -1) for day in labelled.days()])[HISTORY_ROWS - 360 :]
+    fresh = scorer_of(trial, labelled).push(rows, np.isfinite(rows), np.arange(len(rows)) >= 360).probs
     np.testing.assert_array_equal(seen.probs, fresh.astype(seen.probs.dtype))
     whole = deploy_trial(shipped_model("fcu"), replace(SMALL, unseen_runs=0))
-    [known] = watch_trial(whole, whole.footage)
+    [known] = watch_trial(whole, whole.runs)
     assert known.truth.tobytes() == seen.truth.tobytes() and not np.array_equal(known.probs, seen.probs)
-    assert whole.footage[0].identity != film.identity
+    assert whole.runs[0].identity != labelled.identity
 
 
 def test_what_is_not_defined_is_null():

@@ -1,4 +1,4 @@
-"""Attacks that cannot be told apart are taught under one name; all others keep theirs."""
+"""Attacks that cannot be told apart get one label; all others keep theirs."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from graphghha.lab.runs.equivalent_cases import Teacher, taught_as
+from graphghha.lab.runs.equivalent_cases import canonical_cases, relabel
 from graphghha.lab.runs.run import Run
 from graphghha.lab.training.windows import CLEAR, VOID, LabelledWindows, _some_zones, labelled_windows
 from graphghha.models import load_model
@@ -27,15 +27,15 @@ RUN = Run(
 
 
 def test_only_declared_look_alikes_are_renamed():
-    lessons = taught_as(PLANT)
-    assert set(lessons) == set(PLANT.cases)
-    for name, lesson in lessons.items():
-        if lesson is not PLANT.cases[name]:
+    canonical = canonical_cases(PLANT)
+    assert set(canonical) == set(PLANT.cases)
+    for name, case in canonical.items():
+        if case is not PLANT.cases[name]:
             alike = {*PLANT.cases[name].equivalent, *PLANT.cases[name].targets}
-            assert alike & set(lesson.targets) and PLANT.cases[name].equivalent, name
-    assert lessons["FCU_Control_CoolingReverse"].name == "FCU_VLVStuck_Cooling_100"
-    assert lessons["FCU_Fouling_Heating_Airside_Severe"].targets == ("Cooling_coil",)
-    assert lessons["FCU_VLVStuck_Cooling_50"] is PLANT.cases["FCU_VLVStuck_Cooling_50"]
+            assert alike & set(case.targets) and PLANT.cases[name].equivalent, name
+    assert canonical["FCU_Control_CoolingReverse"].name == "FCU_VLVStuck_Cooling_100"
+    assert canonical["FCU_Fouling_Heating_Airside_Severe"].targets == ("Cooling_coil",)
+    assert canonical["FCU_VLVStuck_Cooling_50"] is PLANT.cases["FCU_VLVStuck_Cooling_50"]
 
 
 def day() -> LabelledDay:
@@ -51,12 +51,12 @@ def day() -> LabelledDay:
 
 
 def test_the_label_moves_with_its_event_and_its_observability():
-    before, taught = day(), Teacher(PLANT, RUN)(day())
+    before, (moved,) = day(), relabel(PLANT, RUN, [day()])
     valve, command = PLANT.template.index("FCU_CVLV"), PLANT.template.index("FCU_CVLV_DM")
-    assert taught.attack_class[:, 0, valve].tolist() == [0, 1, 1] and not taught.attack_class[:, 0, command].any()
-    assert taught.event[:, 0, valve].tolist() == [-1, 0, 0]
-    assert taught.observable[:, 0, valve].tolist() == [False, False, True]
-    assert (taught.attack_class[:, 1] == before.attack_class[:, 1]).all(), "the damper has no look-alike"
+    assert moved.attack_class[:, 0, valve].tolist() == [0, 1, 1] and not moved.attack_class[:, 0, command].any()
+    assert moved.event[:, 0, valve].tolist() == [-1, 0, 0]
+    assert moved.observable[:, 0, valve].tolist() == [False, False, True]
+    assert (moved.attack_class[:, 1] == before.attack_class[:, 1]).all(), "the damper has no look-alike"
     assert (day().attack_class == before.attack_class).all()
 
 
@@ -75,10 +75,10 @@ def test_attacked_zones_go_first_for_half_of_the_places():
     assert (kept.labels.any(axis=2) == np.isin(numbers, (2, 5))).all()
 
 
-@pytest.mark.parametrize(("as_taught", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
-def test_windows_name_the_lesson_or_the_node_that_is_really_held(as_taught, node):
+@pytest.mark.parametrize(("canonical", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
+def test_windows_are_labelled_with_the_canonical_node_or_the_real_one(canonical, node):
     model = load_model(shipped_model("fcu"))
     case = CaseSpec.parse("FCU_Control_CoolingReverse@1,start=2018-07-04T00:00")
     run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
-    found = labelled_windows(PLANT, run, model.preprocessing, stride_min=240, as_taught=as_taught)
+    found = labelled_windows(PLANT, run, model.preprocessing, stride_min=240, canonical_labels=canonical)
     assert set(np.flatnonzero(found.labels.any(axis=(0, 1)))) == {PLANT.template.index(node)}

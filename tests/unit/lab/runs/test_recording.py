@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from graphghha.errors import DataError, NotFoundError, SchemaError
-from graphghha.lab.runs.labelled_files import footage, telemetry_files
-from graphghha.lab.runs.recording import attacks_in, record_panel, simulated
+from graphghha.lab.runs.labelled_files import read_labelled_run, telemetry_files
+from graphghha.lab.runs.recording import attacks_in, record_panel, simulated_run
 from graphghha.lab.runs.run import Run
 from graphghha.plants import CaseSpec, load_plant, load_simulator
 from graphghha.plants.telemetry import labels_path
@@ -37,9 +37,9 @@ def folder(tmp_path_factory):
 
 def test_files_give_the_truth_of_the_run_they_were_written_from(folder):
     (path,) = telemetry_files(folder)
-    filmed = footage(path, PLANT)
-    assert filmed.run.source == RUN.source
-    live, read = (record_panel(PLANT, film, Silent())["silent"] for film in (simulated(PLANT, RUN), filmed))
+    stored = read_labelled_run(path, PLANT)
+    assert stored.run.source == RUN.source
+    live, read = (record_panel(PLANT, run, Silent())["silent"] for run in (simulated_run(PLANT, RUN), stored))
     for name in ("truth", "observable", "recovering"):
         np.testing.assert_array_equal(getattr(read, name), getattr(live, name))
     assert sorted(read.attacks, key=lambda a: (a.case, a.start)) == sorted(
@@ -48,7 +48,7 @@ def test_files_give_the_truth_of_the_run_they_were_written_from(folder):
 
 
 def test_a_replay_is_an_event_on_the_sensors_it_chose():
-    attacks = record_panel(PLANT, simulated(PLANT, RUN), Silent())["silent"].attacks
+    attacks = record_panel(PLANT, simulated_run(PLANT, RUN), Silent())["silent"].attacks
     replay = next(attack for attack in attacks if attack.case == "Replay")
     names = PLANT.template.replicate(2).names
     assert [names[node] for node in replay.targets] == ["zone-01/RM_TEMP", "zone-01/FCU_RAT"]
@@ -73,12 +73,12 @@ def test_what_cannot_be_judged_says_what_is_missing(folder, tmp_path):
     path = tmp_path / "short.parquet"
     load_simulator("fcu")(zones=1, days=2, start=RUN.start, seed=5, cases=(), out=path)
     with pytest.raises(DataError, match="fill the windows"):
-        record_panel(PLANT, footage(path, PLANT), Silent())
+        record_panel(PLANT, read_labelled_run(path, PLANT), Silent())
     labels_path(path).unlink()
-    with pytest.raises(DataError, match="needs labels.*graphghha score"):
-        footage(path, PLANT)
+    with pytest.raises(DataError, match="needs labels; .*graphghha score"):
+        read_labelled_run(path, PLANT)
 
 
 def test_another_plants_telemetry_is_refused(folder):
-    with pytest.raises(SchemaError, match="plant 'fcu', the model is for 'mill'"):
-        footage(folder / "run.parquet", replace(PLANT, name="mill"))
+    with pytest.raises(SchemaError, match="plant 'fcu', but the model is for 'mill'"):
+        read_labelled_run(folder / "run.parquet", replace(PLANT, name="mill"))

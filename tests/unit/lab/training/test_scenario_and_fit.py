@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from builders import loop_template
 from graphghha.errors import ConfigError, DivergedError
 from graphghha.lab.runs.case_split import never_seen, split_cases
-from graphghha.lab.runs.equivalent_cases import taught_as
+from graphghha.lab.runs.equivalent_cases import canonical_cases
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.lab.training.expectation import fit_expectation
 from graphghha.lab.training.fit import FitConfig, best_f1, fit
@@ -45,8 +45,8 @@ def test_held_out_cases_are_in_no_other_part_under_any_name(seed):
     split = split_cases(plant, seed)
     held_out = (*split.unseen_severities, *split.unseen_cases)
     assert never_seen(plant, held_out, split.seen) == held_out
-    taught = taught_as(plant)
-    assert not {taught[name].attack for name in held_out} & {taught[name].attack for name in split.seen}
+    canonical = canonical_cases(plant)
+    assert not {canonical[name].attack for name in held_out} & {canonical[name].attack for name in split.seen}
     assert split.unseen_severities and split.unseen_cases
     parts = [set(split.seen), set(split.unseen_severities), set(split.unseen_cases)]
     assert set().union(*parts) == set(plant.cases) and sum(map(len, parts)) == len(plant.cases)

@@ -81,7 +81,7 @@ def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     for run in _runs(seed, cases, config.days):
         found = labelled_windows(
-            plant, run, model.preprocessing, stride_min=120, as_taught=False
+            plant, run, model.preprocessing, stride_min=120, canonical_labels=False
         )  # the nodes he really holds
         attacked = (found.labels > 0) & (found.worth == CLEAR)
         zones = attacked.any(axis=2)

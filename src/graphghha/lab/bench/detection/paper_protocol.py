@@ -26,7 +26,7 @@ from graphghha.lab.paper.protocol import (
     score_year,
     threshold_at,
 )
-from graphghha.lab.runs.equivalent_cases import taught_as
+from graphghha.lab.runs.equivalent_cases import canonical_cases
 from graphghha.lab.training.cache import same_as_before, whole
 from graphghha.lab.training.fit import Progress
 from graphghha.lab.training.workers import worker_processes
@@ -161,10 +161,10 @@ class PaperBench:
             adu.load_state_dict(torch.load(file, weights_only=True))
             return adu
         config = PaperFit(steps=self.effort.steps, batch_zones=self.effort.batch_zones, seed=seed)
-        # with those that cannot be told from them: they are taught under one name
-        lessons = taught_as(self.plant)
-        names = {lessons[case].name for case in self.cases if self.plant.cases[case].family == variant.without_family}
-        left_out = [case for case in self.cases if lessons[case].name in names]
+        # together with the cases that cannot be told apart from them, which share their label
+        canonical = canonical_cases(self.plant)
+        names = {canonical[case].name for case in self.cases if self.plant.cases[case].family == variant.without_family}
+        left_out = [case for case in self.cases if canonical[case].name in names]
         fit_paper(
             adu,
             self.plant,

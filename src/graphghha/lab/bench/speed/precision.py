@@ -96,7 +96,7 @@ def record_every(
     graph = plant.template.replicate(test.zones)
     engines = _engines(model, graph, dtypes, threads)
     found: dict[str, list[Recording]] = {name: [] for name in dtypes}
-    runs = [film.run for film in deploy_trial_of(model, test).footage]
+    runs = deploy_trial_of(model, test).runs
     for number, building in enumerate(runs, 1):
         detector = _EveryDtype(Scorer(model, graph, EngineConfig(threads=threads)), engines)
         recording = record(plant, building, detector)
