@@ -8,9 +8,9 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_none, report
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import Telemetry, toy_building, toy_monitor
+from graphghha.alarms import StoredEvent
 from graphghha.errors import GraphGHHAError
 from graphghha.monitor import Journal
-from graphghha.monitor.sinks import Event
 
 TORN, FLIPPED = "torn last record", "flipped bit"
 ZONES, ROWS = 1, 24
@@ -108,7 +108,7 @@ def _flipped(folder: Path, telemetry: Telemetry, effort: Effort, progress: Progr
     ]
 
 
-def _changed(events: list[Event], kept: list[Event]) -> int:
+def _changed(events: list[StoredEvent], kept: list[StoredEvent]) -> int:
     """Count the events that are missing or no longer as they were written."""
     now = {event.number: event for event in kept}
     return sum(now.get(event.number) != event for event in events)

@@ -13,8 +13,8 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_all, expect_none
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, Telemetry, default_attacks, toy_building, toy_monitor
+from graphghha.alarms import StoredEvent
 from graphghha.monitor import Journal, Monitor
-from graphghha.monitor.sinks import Event
 from graphghha.sources import Batch, SourceStatus
 
 ZONES, ROWS = 2, 96
@@ -52,7 +52,9 @@ def try_disks(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> lis
     return figures
 
 
-def _trial(fault: str, folder: Path, telemetry: Telemetry, undisturbed: list[Event], inject: Inject) -> list[Figure]:
+def _trial(
+    fault: str, folder: Path, telemetry: Telemetry, undisturbed: list[StoredEvent], inject: Inject
+) -> list[Figure]:
     source = RecordingSource()
     with Journal(folder / JOURNAL) as journal:
         monitor = toy_monitor(journal, ZONES)
@@ -81,7 +83,7 @@ def _trial(fault: str, folder: Path, telemetry: Telemetry, undisturbed: list[Eve
     ]
 
 
-def _run_monitor(journal: Journal, telemetry: Telemetry, source: RecordingSource) -> list[Event]:
+def _run_monitor(journal: Journal, telemetry: Telemetry, source: RecordingSource) -> list[StoredEvent]:
     monitor = toy_monitor(journal, ZONES)
     _feed(monitor, telemetry, source, range(ROWS))
     monitor.finish(SITE)
@@ -93,7 +95,7 @@ def _feed(monitor: Monitor, telemetry: Telemetry, source: RecordingSource, rows:
         monitor.step(telemetry.batch(row, row + 1), source)
 
 
-def _missing(undisturbed: list[Event], events: list[Event]) -> int:
+def _missing(undisturbed: list[StoredEvent], events: list[StoredEvent]) -> int:
     """Count the events that are missing, changed or superfluous, apart from those about the journal itself."""
     written = [(event.time_ms, event.kind, event.body) for event in events if not event.kind.startswith("journal.")]
     expected = [(event.time_ms, event.kind, event.body) for event in undisturbed]

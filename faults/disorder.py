@@ -10,8 +10,7 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_none
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, STEP_MS, Telemetry
-from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig
 from graphghha.sources import ReadingBatch
 
 FAULT = "duplicates and reordering within the allowed lateness"
@@ -45,7 +44,7 @@ def _disordered(telemetry: Telemetry, rng: np.random.Generator) -> NDArray[np.in
 
 def _journal(folder: Path, telemetry: Telemetry, rig: Rig, readings: NDArray[np.int64]) -> Any:
     """Return the events and rows that these readings leave in a journal, sent in batches of one row's size."""
-    config = SiteConfig(intake=IntakeConfig(lateness_ms=LATENESS_MS), warm_up_rows=rig.warm_up_rows)
+    config = SiteConfig(clock=RowClockConfig(lateness_ms=LATENESS_MS), warm_up_rows=rig.warm_up_rows)
     points = len(telemetry.names)
     with Journal(folder / JOURNAL) as journal:
         monitor = Monitor(journal)

@@ -8,8 +8,7 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, STEP_MS, Telemetry, toy_building, toy_detector, toy_monitor
-from graphghha.monitor import Journal
-from graphghha.monitor.kpi import kpi
+from graphghha.monitor import Journal, kpi
 
 FLOOD, OSCILLATION = "300 nodes alarm in one minute", "probability oscillates around the threshold"
 NODES, ZONES, ROWS = 300, 48, 90

@@ -75,7 +75,7 @@ def try_fuzz(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: i
             loop.join()
             source.close()
         failed = len(journal.reader.events_after(0, 10**6, kind="site.failed"))
-        counted = Counter({Rejection(why): count for why, count in site.intake.rejected.items()})
+        counted = Counter({Rejection(why): count for why, count in site.rejected.items()})
     correct = sum(min(counted[why], count) for why, count in expected.items())
     return [
         expect_none(FAULT, "crashes or batches not scored", failed + (not is_alive), f"{expected.total():,} messages"),

@@ -37,10 +37,10 @@ class JournalContents:
             rows, checkpoint = reader.rows(SITE), reader.checkpoint(SITE)
             events = [(event.time_ms, event.kind, repr(event.body)) for event in reader.events_after(0, 10**9)]
         assert rows is not None and checkpoint is not None
-        site, desk = checkpoint
+        site, board = checkpoint
         # the open row and the count of duplicates may differ
         kept = {name: value for name, value in site.items() if name != "intake"}
-        return cls(rows, events, repr((kept, desk)))
+        return cls(rows, events, repr((kept, board)))
 
 
 def try_kills(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:

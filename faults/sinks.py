@@ -15,12 +15,16 @@ from faults.rig import JOURNAL, Rig, until
 from faults.syslog_receiver import SyslogReceiver
 from faults.toy_detector import SITE, default_attacks, toy_building, toy_monitor
 from graphghha.monitor import Journal
-from graphghha.monitor.service.service import Service
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import FollowRule
-from graphghha.monitor.sinks.jsonl import JsonLinesFile
-from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
-from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
+from graphghha.monitor.service import Service
+from graphghha.monitor.sinks import (
+    Cursor,
+    FollowRule,
+    JsonLinesFile,
+    MqttSink,
+    MqttSinkConfig,
+    SyslogConfig,
+    SyslogSink,
+)
 from graphghha.sources import Batch, SourceStatus
 
 FAULT = "sink down for the whole run, then up"

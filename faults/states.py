@@ -19,16 +19,14 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_all, expect_none
 from faults.rig import JOURNAL, Rig, child_environment
 from faults.toy_detector import SITE, START_MS, STEP_MS, toy_building, toy_monitor
-from graphghha.alarms import Command
-from graphghha.alarms.lifecycle import Letter, Verb
+from graphghha.alarms import Command, IsaState, Verb
 from graphghha.errors import EngineError
-from graphghha.monitor import Journal, Monitor, Site, SiteConfig
+from graphghha.monitor import Journal, Monitor, RowClockConfig, Site, SiteConfig
 from graphghha.monitor.journal.codec import pack
-from graphghha.monitor.row_clock import IntakeConfig
 
 FAULT = "kill in each alarm state"
 ZONES, ROWS = 2, 90
-CONFIG = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0, latching=True)
+CONFIG = SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=0, latching=True)
 ROOM, SUPPLY, MIXED, RETURN, VALVE = (
     "zone-01/RM_TEMP",
     "zone-01/FCU_DAT",
@@ -65,8 +63,8 @@ def try_states(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> li
         expect_all(
             FAULT,
             "alarm states A to G in which the process was killed",
-            len(_union(snapshots, chosen, "letters")),
-            len(Letter),
+            len(_union(snapshots, chosen, "alarm_states")),
+            len(IsaState),
         ),
         expect_all(
             FAULT,
@@ -97,17 +95,17 @@ def _play(monitor: Monitor, end: int) -> Iterator[tuple[int, Site]]:
 
 def _snapshot(site: Site) -> dict[str, Any]:
     """Return the state that a restart must restore, and the alarm states and timers in it."""
-    state, desk = site.to_state(), site.desk
+    state, alarm_states = site.to_state(), site.alarm_states
     alarms = state["pipeline"]["alarms"]
     timers = {
         "on-delay": bool((alarms["votes"].astype(bool) & ~alarms["active"]).any()),
         "off-delay": bool((alarms["quiet"] > 0).any()),
-        "shelving": Letter.SHELVED in desk.letters.values(),
+        "shelving": IsaState.SHELVED in alarm_states.values(),
     }
     return {
         "state": pack(state),
-        "desk": desk.to_dict(),
-        "letters": {*desk.letters.values(), Letter.NORMAL},
+        "board": site.board_state(),
+        "alarm_states": {*alarm_states.values(), IsaState.NORMAL},
         "timers": {name for name, is_running in timers.items() if is_running},
     }
 
@@ -120,7 +118,7 @@ def _kill_rows(snapshots: dict[int, dict[str, Any]], count: int) -> list[int]:
     """Return rows that together cover all alarm states and timers, then further rows at even distances."""
     chosen: list[int] = []
     covered: set[str] = set()
-    covers = {row: snapshot["letters"] | snapshot["timers"] for row, snapshot in snapshots.items()}
+    covers = {row: snapshot["alarm_states"] | snapshot["timers"] for row, snapshot in snapshots.items()}
     while new := covers[best := max(covers, key=lambda row: len(covers[row] - covered))] - covered:
         covered |= new
         chosen.append(best)

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.graph import CpsGraph
-from graphghha.monitor import Detector, Journal, Monitor, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.monitor import Detector, Journal, Monitor, RowClockConfig, SiteConfig
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
 from graphghha.sources import Batch, RowBatch
 
 SITE = "site"
-IMMEDIATE = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0)  # no wait for late readings
+IMMEDIATE = SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=0)  # no wait for late readings
 STEP_MS = 60_000
 START_MS = 1_531_180_800_000  # 2018-07-10
 WINDOW = 10  # rows that a score averages

@@ -7,7 +7,7 @@ from pathlib import Path
 from faults.rig import JOURNAL, TOY_RIG
 from faults.toy_detector import SITE
 from graphghha.monitor import Journal, Monitor
-from graphghha.monitor.service.service import Service
+from graphghha.monitor.service import Service
 from graphghha.sources import open_source, parse_address
 
 

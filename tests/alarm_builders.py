@@ -35,8 +35,8 @@ class Feed:
         """Nodes not named keep their probability."""
         for node, prob in (probs or {}).items():
             self.probs[node] = prob
-        self.alarms, events = advance(self.alarms, self.probs, self.alarm_rule)
-        self.groups, changes = group(self.groups, self.alarms, events, self.probs, self.near, self.rule)
+        self.alarms, transitions = advance(self.alarms, self.probs, self.alarm_rule)
+        self.groups, changes = group(self.groups, self.alarms, transitions, self.probs, self.near, self.rule)
         return [(str(change.kind), change.incident.number) for change in changes]
 
     @property

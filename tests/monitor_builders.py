@@ -6,8 +6,7 @@ import numpy as np
 
 from builders import loop_template
 from graphghha.alarms import AlarmRule, GroupRule
-from graphghha.monitor import Detector, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.monitor import Detector, RowClockConfig, SiteConfig
 from graphghha.plants.base import Plant, Signal
 from graphghha.sources import Batch, ReadingBatch, RowBatch
 
@@ -25,7 +24,7 @@ PLANT = Plant(
     ),
     step_s=60.0,
 )
-CONFIG = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=0, settle_rows=3)
+CONFIG = SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=0, settle_rows=3)
 
 
 @dataclass(frozen=True)
@@ -111,5 +110,5 @@ def long(times, points, values, site="office", received_ms=None) -> Batch:
     return ReadingBatch(site, received, times, np.asarray(values, np.float64), np.asarray(points, np.int32))
 
 
-def plain(facts) -> list[tuple]:
-    return [(fact.time_ms, fact.kind, fact.body) for fact in facts]
+def plain(events) -> list[tuple]:
+    return [(event.time_ms, event.kind, event.body) for event in events]

@@ -8,7 +8,7 @@ from threading import Lock
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from graphghha.monitor.sinks import Event
+from graphghha.alarms import StoredEvent
 from graphghha.sources import SourceStatus
 
 HOSTILE = {
@@ -41,7 +41,7 @@ def incident(number, *, kind="incident.annunciated", site="north", root="FCU_CVL
         "action": "Compare the valve's position with its command.",
         "version": 3,
     }
-    return Event(number, site, 1_530_540_480_000 + number * 60_000, kind, {**body, **more})
+    return StoredEvent(number, site, 1_530_540_480_000 + number * 60_000, kind, {**body, **more})
 
 
 class MemoryLog:

@@ -10,16 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from graphghha.alarms import Fact, Incident, Proximity
+from graphghha.alarms import Event, Incident, Proximity
 from graphghha.errors import ConfigError
 from graphghha.lab.evaluation.plain import without_nan
 from graphghha.lab.metrics.events import event_scores, judge
 from graphghha.lab.runs.recording import STEP_S, attacks_in
 from graphghha.lab.runs.run import Run
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.row_clock import IntakeConfig
-from graphghha.monitor.status import read_view
+from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
 from graphghha.plants import LabelledDay, load_plant, load_testbed
 from graphghha.sources import RowBatch
 from graphghha.windows.features import HISTORY_ROWS
@@ -33,7 +31,7 @@ class Minute:
     """One step of a demonstration."""
 
     time_ms: int
-    facts: tuple[Fact, ...]
+    events: tuple[Event, ...]
 
 
 class Demo:
@@ -65,7 +63,9 @@ class Demo:
         self._resources = ExitStack()
         folder = Path(self._resources.enter_context(TemporaryDirectory(prefix="graphghha-demo-")))
         self._monitor = Monitor(self._resources.enter_context(Journal(folder / "journal.db")))
-        config = SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + scene.begin_min)
+        config = SiteConfig(
+            clock=RowClockConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + scene.begin_min
+        )
         detector = open_detector(model or shipped_model(plant_name), scene.zones)
         self._site = self._monitor.add(self.SITE, detector, config)
         self._announced: dict[int, Incident] = {}
@@ -88,20 +88,20 @@ class Demo:
             self._monitor.step(self._batch(day, slice(None)))
         self._monitor.step(self._batch(today, slice(0, begin)))
         for case in run.cases:
-            self._monitor.note(self.SITE, Fact(self._site.time_ms, "truth.scheduled", {"case": str(case)}))
+            self._monitor.record(self.SITE, Event(self._site.time_ms, "truth.scheduled", {"case": str(case)}))
         for minute in range(begin, begin + self.minutes):
-            facts = self._monitor.step(self._batch(today, slice(minute, minute + 1)))
+            events = self._monitor.step(self._batch(today, slice(minute, minute + 1)))
             self._announced |= {each.number: each for each in self._site.incidents if each.is_annunciated}
-            yield Minute(self._site.time_ms, tuple(facts))
+            yield Minute(self._site.time_ms, tuple(events))
 
     @property
     def has_begun(self) -> bool:
         """Whether anything was judged yet."""
         return self._today is not None and self._site.steps > 0
 
-    def view(self) -> dict[str, Any]:
-        """What a screen shows, read from the journal."""
-        return read_view(self._monitor.journal.reader, self.SITE)
+    def status(self) -> dict[str, Any]:
+        """Return how the site stands, read from the journal."""
+        return read_status(self._monitor.journal.reader, self.SITE)
 
     def scorecard(self) -> dict[str, Any]:
         """What was attacked so far, and what was made of it."""

@@ -8,12 +8,9 @@ from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor import Detector, Journal, Monitor, Retention, SiteConfig
-from graphghha.monitor.evidence import SignalWitness
-from graphghha.monitor.row_clock import IntakeConfig
-from graphghha.monitor.service.service import Service
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import FollowRule
+from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
+from graphghha.monitor.service import Service
+from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
 from graphghha.settings import Settings, SiteTable
 from graphghha.sources import CheckReport, check_source, open_source
@@ -35,7 +32,7 @@ def open_detector(directory: Path, zones: int) -> Detector:
         make_scorer=lambda: Scorer(model, graph),
         rule=model.thresholds.rule,
         group_rule=model.thresholds.group,
-        witnesses=(SignalWitness(graph, plant, model.scaler, model.expectation),),
+        evidence_providers=(SignalEvidence(graph, plant, model.scaler, model.expectation),),
         history_rows=REBUILD_ROWS,
     )
 
@@ -79,13 +76,13 @@ def check_site(site: SiteTable, seconds: float) -> CheckReport:
 
 
 def _site_config(site: SiteTable) -> SiteConfig:
-    intake = IntakeConfig(
+    clock = RowClockConfig(
         step_ms=round(load_plant(site.plant).step_s * 1000),
         lateness_ms=round(site.lateness_s * 1000),
         stale_after_ms=round(site.stale_after_s * 1000),
     )
     return SiteConfig(
-        intake=intake,
+        clock=clock,
         warm_up_rows=site.warm_up_rows,
         lost_after_ms=round(site.lost_after_s * 1000),
         latching=site.latching,

@@ -7,10 +7,10 @@ from threading import Event as Flag
 import pytest
 from click.testing import CliRunner
 
-from graphghha.alarms import Fact
+from graphghha.alarms import Event
 from graphghha.cli import main
 from graphghha.monitor import Journal, Monitor
-from graphghha.monitor.journal.journal import Entry
+from graphghha.monitor.journal import Commit
 from graphghha.sources import SourceStatus
 from monitor_builders import CONFIG, START, detector, telemetry, wide
 
@@ -42,8 +42,8 @@ def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
     (incident,) = listed(journal)
     key = incident["id"]
     assert incident["state"] == "unacknowledged" and key in call("list", "--journal", journal)
-    assert "do: Compare valve" in call("show", "--journal", journal, key)
-    assert "look again" in call("ack", "--journal", journal, key, "--version", 7, code=8)
+    assert "action: Compare valve" in call("show", "--journal", journal, key)
+    assert "review it and retry" in call("ack", "--journal", journal, key, "--version", 7, code=8)
     after = json.loads(
         call("ack", "--journal", journal, key, "--version", incident["version"], "--by", "bob", "--json")
     )
@@ -67,12 +67,12 @@ def test_the_inside_of_the_model_is_shown_to_those_who_ask_why(journal):
     gate = {"kind": "gate", "node": "valve", "global": [0.7, 0.9], "local": [0.1, 0.2]}
     told = {**body, "version": 2, "evidence": [signal, edge, gate], "text": f"{body['text']}; {said}"}
     with Journal(journal) as writer:
-        writer.write([Entry(site="office", time_ms=START, facts=[Fact(START, "incident.updated", told)])])
+        writer.write([Commit(site="office", time_ms=START, events=[Event(START, "incident.updated", told)])])
     shown = call("show", "--journal", journal, body["id"])
     assert shown.count(said) == 1 and "normal 31% to 33%" in shown
     assert "weight" not in shown and "gate" not in shown
     why = call("show", "--journal", journal, body["id"], "--why")
-    assert "listened to flow (weight 0.41)" in why and "gates of valve by layer: global 0.7 0.9, local 0.1 0.2" in why
+    assert "attended to flow (weight 0.41)" in why and "gates of valve by layer: global 0.7 0.9, local 0.1 0.2" in why
 
 
 def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(journal):
@@ -127,19 +127,17 @@ def test_beside_a_running_monitor_commands_go_through_it(journal):
     with Journal(journal) as writer:
         monitor = Monitor(writer)
         monitor.add("office", detector(), CONFIG)
-        running = threading.Thread(target=monitor.run, args=({"office": Quiet()}, stop))
+        running = threading.Thread(target=monitor.run, args=([monitor.feed("office", Quiet())], stop))
         running.start()
         try:
             (incident,) = listed(journal)
             after = json.loads(call("ack", "--journal", journal, incident["id"], "--version", 1, "--json"))
             assert after["state"] == "acknowledged"
-            assert "version 1 was looked at" in call(
-                "ack", "--journal", journal, incident["id"], "--version", 1, code=8
-            )
+            assert "you acted on version 1" in call("ack", "--journal", journal, incident["id"], "--version", 1, code=8)
         finally:
             stop.set()
             running.join()
-        assert monitor.sites["office"].desk.incidents[incident["id"]]["state"] == "acknowledged"
+        assert monitor.sites["office"].board_incidents[incident["id"]]["state"] == "acknowledged"
 
 
 def test_events_are_exported_and_figures_computed(journal):

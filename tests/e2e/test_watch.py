@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from faults.broker import free_port
 from faults.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
-from graphghha.cli.watch import _signals
+from graphghha.cli.watch import handle_signals
 from graphghha.models.shipped import shipped_model
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
@@ -118,7 +118,7 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
 
 def test_a_signal_before_the_service_stands_ends_at_once_and_in_peace():
     handler = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as ended, _signals():
+    with pytest.raises(SystemExit) as ended, handle_signals():
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
     assert ended.value.code == 0 and signal.getsignal(signal.SIGTERM) is handler
@@ -145,14 +145,14 @@ def test_check_says_why_nothing_was_heard():
     source = f"mqtt://127.0.0.1:{free_port()}/plant"
     result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "2"])
     assert result.exit_code == 3
-    assert "site: nothing was heard; cannot reach mqtt://127.0.0.1" in result.stderr and "mapping" not in result.stderr
+    assert "site: nothing arrived; cannot reach mqtt://127.0.0.1" in result.stderr and "mapping" not in result.stderr
 
 
 def test_check_fails_where_nothing_maps(tmp_path):
     (tmp_path / "strange.csv").write_text("time,PRESSURE\n2018-07-02T00:00,1\n2018-07-02T00:01,1\n")
     source = f"csv:{tmp_path / 'strange.csv'}"
     result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "5"])
-    assert result.exit_code == 3 and "nothing that was heard maps to a point" in result.stderr
+    assert result.exit_code == 3 and "none of the names that arrived maps to a point" in result.stderr
 
 
 def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start, tmp_path):
@@ -165,7 +165,7 @@ def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give a settings file, or --source"),
+        ([], "give either a settings file or --source"),
         (["--source", "kafka:x", "--zones", "1"], "not an address"),
         (["--source", "mqtt://broker/x"], "watch: --zones: missing"),
     ],

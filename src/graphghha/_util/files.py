@@ -18,6 +18,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
         with partial.open("rb") as written:
             os.fsync(written.fileno())
         os.replace(partial, path)
+        folder = os.open(path.parent, os.O_RDONLY)  # the new name must survive a power failure too
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     finally:
         partial.unlink(missing_ok=True)
 

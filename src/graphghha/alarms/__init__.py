@@ -1,45 +1,53 @@
-"""From scores to alarms and incidents: pure functions, no clock, no I/O, no torch."""
+"""From scores to alarms and incidents: pure functions and values, no clock, no I/O, no torch."""
 
-from graphghha.alarms.board import Desk
-from graphghha.alarms.command import DISPOSITIONS, Command
+from graphghha.alarms.board import AlarmBoard
 from graphghha.alarms.distances import Proximity
-from graphghha.alarms.events import Fact, iso
-from graphghha.alarms.flood import FloodRule, FloodState, Told, Waiting, meter
+from graphghha.alarms.events import Event, StoredEvent
+from graphghha.alarms.flood import FloodRule, FloodState, QueuedIncident, ThrottleResult, throttle
 from graphghha.alarms.incident import Change, ChangeKind, GroupRule, GroupState, Incident, group
-from graphghha.alarms.lifecycle import WORDS, Letter, NodeAlarm, Suspension, Verb, commanded
+from graphghha.alarms.lifecycle import (
+    DISPOSITIONS,
+    STATE_NAMES,
+    Command,
+    IsaState,
+    NodeAlarm,
+    Suspension,
+    Verb,
+    apply_command,
+)
 from graphghha.alarms.offline import replay
-from graphghha.alarms.rebuild import refold
-from graphghha.alarms.rule import NONE, AlarmEvents, AlarmRule, AlarmState, advance
+from graphghha.alarms.rebuild import board_from_events
+from graphghha.alarms.rule import NONE, AlarmRule, AlarmState, AlarmTransitions, advance
 
 __all__ = [
     "DISPOSITIONS",
     "NONE",
-    "WORDS",
-    "AlarmEvents",
+    "STATE_NAMES",
+    "AlarmBoard",
     "AlarmRule",
     "AlarmState",
+    "AlarmTransitions",
     "Change",
     "ChangeKind",
     "Command",
-    "Desk",
-    "Fact",
+    "Event",
     "FloodRule",
     "FloodState",
     "GroupRule",
     "GroupState",
     "Incident",
-    "Letter",
+    "IsaState",
     "NodeAlarm",
     "Proximity",
+    "QueuedIncident",
+    "StoredEvent",
     "Suspension",
-    "Told",
+    "ThrottleResult",
     "Verb",
-    "Waiting",
     "advance",
-    "commanded",
+    "apply_command",
+    "board_from_events",
     "group",
-    "iso",
-    "meter",
-    "refold",
     "replay",
+    "throttle",
 ]

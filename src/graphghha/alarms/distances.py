@@ -1,4 +1,4 @@
-"""Which nodes lie near each other: hops in the graph, within one zone, found by a bounded search and remembered."""
+"""Distances between nodes: hops in the graph within one zone, found by a bounded search and cached."""
 
 from collections.abc import Mapping
 
@@ -9,10 +9,10 @@ from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 
 
 class Proximity:
-    """Hops between nodes, edges taken in both directions, never further than asked.
+    """The number of hops between nodes, with edges taken in both directions.
 
-    Zones are kept apart: a path stays in one zone. A node that all zones share (outdoor air, a supervisory
-    controller) may end a path but not carry it on, else it would make everything near everything.
+    A path stays within one zone. A node that all zones share (outdoor air, a supervisory controller) may end a path
+    but not continue it, because otherwise every node would be near every other.
     """
 
     def __init__(self, graph: CpsGraph) -> None:
@@ -22,10 +22,11 @@ class Proximity:
         self._rows: dict[str | None, NDArray[np.int64]] = {}
 
     def zone(self, node: int) -> str | None:
+        """Return the zone of a node; None if all zones share it."""
         return self.graph.zones[node]
 
     def hops_from(self, node: int, max_hops: int) -> Mapping[int, int]:
-        """Every node within reach of one, with its distance; itself included at 0."""
+        """Return every node within `max_hops` of a node, with its distance; the node itself is included at 0."""
         key = node, max_hops
         if key not in self._hops:
             self._hops[key] = self._search(node, max_hops)
@@ -33,33 +34,33 @@ class Proximity:
 
     def _search(self, start: int, max_hops: int) -> dict[int, int]:
         zones = self.graph.zones
-        hops, edge = {start: 0}, [start]
+        hops, frontier = {start: 0}, [start]
         for distance in range(1, max_hops + 1):
             following = []
-            for node in edge:
+            for node in frontier:
                 if zones[node] is None and node != start and self.has_zones:
                     continue
                 for other in self._neighbors.of(node).tolist():
-                    apart = zones[other] is not None and zones[node] is not None and zones[other] != zones[node]
-                    if other not in hops and not apart:
+                    is_apart = zones[other] is not None and zones[node] is not None and zones[other] != zones[node]
+                    if other not in hops and not is_apart:
                         hops[other] = distance
                         following.append(other)
-            edge = following
+            frontier = following
         return hops
 
     @property
     def has_zones(self) -> bool:
-        """A plant without copies is its own one zone, and none of its nodes is shared."""
+        """Return whether the graph has named zones; a plant without copies is one zone and shares no node."""
         return self.zone_rows(None).size < self.graph.num_nodes
 
     def zone_rows(self, zone: str | None) -> NDArray[np.int64]:
-        """The nodes of a zone, in graph order."""
+        """Return the nodes of a zone, in graph order."""
         if zone not in self._rows:
             self._rows[zone] = np.flatnonzero([z == zone for z in self.graph.zones])
         return self._rows[zone]
 
     def candidates(self, zone: str | None) -> NDArray[np.int64]:
-        """Nodes an incident of this zone may be about: the zone's own and the shared ones; all, for a shared root."""
+        """Return the nodes an incident of this zone may concern: its own and the shared ones; all if zone is None."""
         if zone is None:
             return np.arange(self.graph.num_nodes)
         return np.union1d(self.zone_rows(zone), self.zone_rows(None))

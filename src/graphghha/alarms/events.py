@@ -1,19 +1,30 @@
-"""Things that happened, as they go into a journal."""
+"""Events: what happened at a site, before and after the journal has numbered it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """`kind` is `subject.what`; the body is plain JSON."""
+class Event:
+    """Something that happened. `kind` is `subject.what`, for example `alarm.raised`; the body is plain JSON."""
 
     time_ms: int  # plant time
     kind: str
     body: dict[str, Any]
 
 
-def iso(time_ms: int) -> str:
-    """Plant time as people and machines read it, in UTC."""
-    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """One event of the journal. `number` grows by one without gaps; (site, number) is the idempotency key."""
+
+    number: int
+    site: str
+    time_ms: int  # plant time
+    kind: str  # "incident.annunciated", "incident.closed", "alarm.raised", "source.lost", ...
+    body: Mapping[str, Any]  # JSON; an incident as in the public contract
+
+    @property
+    def key(self) -> str:
+        """Return the idempotency key as text, `site:number`."""
+        return f"{self.site}:{self.number}"

@@ -1,9 +1,9 @@
-"""Alarms grouped into incidents: one attack, one incident, its root first. Pure: no clock, no I/O.
+"""Alarms grouped into incidents: one incident per attack, its root node first. Pure: no clock, no I/O.
 
-A node that raises joins the open incident it is near to in the graph and in time, else it opens one. An incident
-stays open until all its members have been clear for `linger` steps. Its root is its strongest node at the moment it
-is annunciated; from then on it keeps its root, and two annunciated incidents never merge: what an operator was told
-stays told.
+A node that raises joins the open incident it is near to in the graph and in time; otherwise it opens a new one. An
+incident stays open until all its members have been clear for `linger` steps. Its root is its strongest node at the
+moment it is annunciated. From then on the root does not change, and two annunciated incidents never merge, so that
+nothing an operator has been told is taken back.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms.distances import Proximity
-from graphghha.alarms.rule import NONE, AlarmEvents, AlarmState
+from graphghha.alarms.rule import NONE, AlarmState, AlarmTransitions
 from graphghha.errors import ConfigError
 
 Floats = NDArray[np.float64]
@@ -22,10 +22,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupRule:
-    """`settle` steps pass between the first alarm and the annunciation: time for the root to show itself."""
+    """How alarms are grouped. `settle` steps pass before the annunciation, so that the root can become apparent."""
 
     max_hops: int = 2  # from a node to the nearest member of the incident it joins
-    join_within: int = 240  # steps since the incident's newest member; later the same neighbourhood is news again
+    join_within: int = 240  # steps since the incident's newest member; later alarms open a new incident
     linger: int = 30
     settle: int = 0
 
@@ -37,12 +37,12 @@ class GroupRule:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Steps count as in the alarm state; a step not reached yet is NONE."""
+    """Alarms that belong together. Steps are those of the alarm state; a step not reached yet is NONE."""
 
     number: int
     zone: str | None  # of the node that opened it; None when all zones share that node, or there are no zones
     root: int
-    members: tuple[int, ...]  # every node that raised, in order
+    members: tuple[int, ...]  # every node that has raised, in order
     standing: frozenset[int]  # members in alarm now
     since: int  # first step of evidence
     opened: int
@@ -59,41 +59,55 @@ class Incident:
 
 
 class ChangeKind(StrEnum):
+    """What happened to an incident in one step."""
+
     OPENED = "opened"
     JOINED = "joined"
     ANNUNCIATED = "annunciated"
-    MERGED = "merged"  # this incident, not annunciated yet, went into another
+    MERGED = "merged"  # this incident, not annunciated yet, was absorbed by another
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """A change of one incident, with the incident as it is after the change."""
+
     kind: ChangeKind
     incident: Incident
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
+    """The open incidents between two steps."""
+
     incidents: tuple[Incident, ...] = ()  # open ones, by number
     next_number: int = 1
 
 
 def group(
-    state: GroupState, alarms: AlarmState, events: AlarmEvents, evidence: Floats, near: Proximity, rule: GroupRule
+    state: GroupState,
+    alarms: AlarmState,
+    transitions: AlarmTransitions,
+    evidence: Floats,
+    near: Proximity,
+    rule: GroupRule,
 ) -> tuple[GroupState, tuple[Change, ...]]:
-    """Follow one step of the alarm rule; `alarms` is the state after it, `evidence` [s] ranks its nodes."""
-    if not (state.incidents or events.raised.any()):
+    """Group the alarms of one step; return the next state and the changes.
+
+    `alarms` is the alarm state after the step, `transitions` what changed in it; `evidence` [s] ranks the nodes.
+    """
+    if not (state.incidents or transitions.raised.any()):
         return state, ()
     step = alarms.step - 1
     strength = np.where(np.isfinite(evidence), evidence, -np.inf)
     open_ = {incident.number: incident for incident in state.incidents}
     changes: list[Change] = []
     number = state.next_number
-    if events.cleared.any():
-        cleared = frozenset(np.flatnonzero(events.cleared).tolist())
+    if transitions.cleared.any():
+        cleared = frozenset(np.flatnonzero(transitions.cleared).tolist())
         open_ = {n: _without(incident, cleared, step) for n, incident in open_.items()}
 
-    for node in _by_strength(np.flatnonzero(events.raised), strength, alarms):
+    for node in _by_strength(np.flatnonzero(transitions.raised), strength, alarms):
         hosts = _hosts(node, step, open_.values(), near, rule)
         if not hosts:
             since = int(alarms.onset[node])
@@ -124,29 +138,32 @@ def group(
 
 
 def _by_strength(nodes: NDArray[np.int64], strength: Floats, alarms: AlarmState) -> list[int]:
-    """Strongest first; of equals the one with the older evidence, then the lower row."""
+    """Return the nodes, strongest first; of equals the one with the older evidence, then the lower row."""
     order = np.lexsort((nodes, alarms.onset[nodes], -strength[nodes]))
     return [int(node) for node in nodes[order]]
 
 
 def _hosts(node: int, step: int, incidents: Iterable[Incident], near: Proximity, rule: GroupRule) -> list[Incident]:
-    """Open incidents within reach: annunciated ones first, then the nearest, then the oldest.
+    """Return the open incidents a node may join: annunciated ones first, then the nearest, then the oldest.
 
-    A member that comes back is always in reach of its own incident, and does not keep it growing.
+    A member that raises again always rejoins its own incident, and does not extend the time in which others may join.
     """
     hops = near.hops_from(node, rule.max_hops)
     far = rule.max_hops + 1
-    found = []
+    hosts = []
     for incident in incidents:
         distance = min(hops.get(member, far) for member in incident.members)
         is_timely = distance == 0 or step - incident.grown <= rule.join_within
         if distance < far and is_timely and _takes(incident, node, near):
-            found.append((not incident.is_annunciated, distance, incident.number, incident))
-    return [incident for *_, incident in sorted(found, key=lambda entry: entry[:3])]
+            hosts.append((not incident.is_annunciated, distance, incident.number, incident))
+    return [incident for *_, incident in sorted(hosts, key=lambda entry: entry[:3])]
 
 
 def _takes(incident: Incident, node: int, near: Proximity) -> bool:
-    """An incident of one zone takes that zone's nodes and shared ones; one that a shared node opened takes all."""
+    """Return whether an incident may contain a node.
+
+    An incident of one zone takes nodes of that zone and shared ones; an incident opened by a shared node takes any.
+    """
     return incident.zone is None or near.zone(node) in (incident.zone, None)
 
 

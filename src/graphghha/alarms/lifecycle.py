@@ -1,22 +1,23 @@
-"""The life of one node's alarm after ISA-18.2: what the process says, what the operator says. Pure: no clock, no I/O.
+"""The life of one node's alarm as in ISA-18.2, driven by the process and by operators. Pure: no clock, no I/O.
 
-Stored are the bits `active`, `unacked` and `latched` and one suspension; the letter A-G is derived. A suspended alarm
-is still evaluated: when the suspension ends it shows where the process stands by then.
+An alarm stores the bits `active`, `unacked` and `latched` and one suspension; its state A-G is derived from them. A
+suspended alarm is still evaluated, so when the suspension ends it shows the present state of the process.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
 from graphghha.errors import ConfigError, ConflictError
 
 HOUR_MS = 3_600_000
-SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; more needs a fresh decision
+SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; a longer one needs a fresh decision
+DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 
 
-class Letter(StrEnum):
-    """The seven states, by the letters of the standard's diagram."""
+class IsaState(StrEnum):
+    """The seven alarm states, by their letters in the state diagram of ISA-18.2."""
 
     NORMAL = "A"
     UNACKNOWLEDGED = "B"
@@ -27,18 +28,20 @@ class Letter(StrEnum):
     OUT_OF_SERVICE = "G"
 
 
-WORDS = {
-    Letter.NORMAL: "normal",
-    Letter.UNACKNOWLEDGED: "unacknowledged",
-    Letter.ACKNOWLEDGED: "acknowledged",
-    Letter.RETURNED: "returned",
-    Letter.SHELVED: "shelved",
-    Letter.SUPPRESSED: "suppressed",
-    Letter.OUT_OF_SERVICE: "out-of-service",
+STATE_NAMES = {
+    IsaState.NORMAL: "normal",
+    IsaState.UNACKNOWLEDGED: "unacknowledged",
+    IsaState.ACKNOWLEDGED: "acknowledged",
+    IsaState.RETURNED: "returned",
+    IsaState.SHELVED: "shelved",
+    IsaState.SUPPRESSED: "suppressed",
+    IsaState.OUT_OF_SERVICE: "out-of-service",
 }
 
 
 class Suspension(StrEnum):
+    """Why an alarm is kept from the operator, if it is."""
+
     NONE = "none"
     SHELVED = "shelved"
     SUPPRESSED = "suppressed"
@@ -46,7 +49,7 @@ class Suspension(StrEnum):
 
 
 class Verb(StrEnum):
-    """What can be asked of an alarm."""
+    """What an operator can do with an alarm or an incident."""
 
     ACK = "ack"
     SHELVE = "shelve"
@@ -55,51 +58,78 @@ class Verb(StrEnum):
     OUT_OF_SERVICE = "out-of-service"
     RETURN = "return"  # to service, from suppressed or out of service
     RESET = "reset"  # a latched alarm whose cause is gone
-    DISPOSE = "dispose"  # of an incident: what it turned out to be
+    DISPOSE = "dispose"  # record what an incident turned out to be
 
 
-_LETTERS = {
-    Suspension.SHELVED: Letter.SHELVED,
-    Suspension.SUPPRESSED: Letter.SUPPRESSED,
-    Suspension.OUT_OF_SERVICE: Letter.OUT_OF_SERVICE,
+SUSPENSIONS = {
+    IsaState.SHELVED: Suspension.SHELVED,
+    IsaState.SUPPRESSED: Suspension.SUPPRESSED,
+    IsaState.OUT_OF_SERVICE: Suspension.OUT_OF_SERVICE,
 }
-_ENTERS = {
+_SUSPENDED_STATES = {suspension: state for state, suspension in SUSPENSIONS.items()}
+_SUSPENDING_VERBS = {
     Verb.SHELVE: Suspension.SHELVED,
     Verb.SUPPRESS: Suspension.SUPPRESSED,
     Verb.OUT_OF_SERVICE: Suspension.OUT_OF_SERVICE,
 }
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """What an operator asks for, as a value that can be stored and carried out later."""
+
+    verb: Verb
+    target: str  # an incident's id, or a node's name
+    by: str
+    version: int | None = None  # the version the operator acted on; None skips the check
+    for_ms: int | None = None  # how long to shelve
+    reason: str = ""
+    disposition: str | None = None  # what an incident turned out to be
+
+    def __post_init__(self) -> None:
+        if self.verb is Verb.DISPOSE and self.disposition not in DISPOSITIONS:
+            raise ConfigError(f"dispose: {self.disposition!r} must be one of {', '.join(DISPOSITIONS)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as plain JSON."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, "")}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the command that `to_dict` wrote, or raise `ConfigError`."""
+        try:
+            return cls(**{**data, "verb": Verb(data["verb"])})
+        except (KeyError, TypeError, ValueError) as exc:
+            raise ConfigError(f"command: {exc}") from exc
+
+
 @dataclass(frozen=True, slots=True)
 class NodeAlarm:
-    """`version` counts the changes: who asks for something says which version was looked at."""
+    """The alarm of one node. `version` counts its changes; a command names the version it was decided on."""
 
     active: bool = False
     unacked: bool = False
     latched: bool = False
     suspension: Suspension = Suspension.NONE
-    until_ms: int | None = None  # of a shelf, in plant time
+    until_ms: int | None = None  # end of the shelving, in plant time
     reason: str = ""
     version: int = 0
 
     @property
-    def letter(self) -> Letter:
+    def state(self) -> IsaState:
+        """Return the ISA-18.2 state that follows from the stored bits."""
         if self.suspension is not Suspension.NONE:
-            return _LETTERS[self.suspension]
+            return _SUSPENDED_STATES[self.suspension]
         if self.unacked:
-            return Letter.UNACKNOWLEDGED if self.active else Letter.RETURNED
-        return Letter.ACKNOWLEDGED if self.active or self.latched else Letter.NORMAL
+            return IsaState.UNACKNOWLEDGED if self.active else IsaState.RETURNED
+        return IsaState.ACKNOWLEDGED if self.active or self.latched else IsaState.NORMAL
 
     @property
     def is_suspended(self) -> bool:
         return self.suspension is not Suspension.NONE
 
-    @property
-    def is_at_rest(self) -> bool:
-        """Nothing about it is worth remembering but its version."""
-        return self.letter is Letter.NORMAL
-
     def to_dict(self) -> dict[str, Any]:
+        """Return the alarm as it is kept in a checkpoint."""
         return {
             "active": self.active,
             "unacked": self.unacked,
@@ -112,29 +142,31 @@ class NodeAlarm:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the alarm that `to_dict` wrote."""
         return cls(**{**data, "suspension": Suspension(data["suspension"])})
 
 
-def raised(alarm: NodeAlarm, *, latching: bool = False) -> NodeAlarm:
-    """The condition became true."""
+def raise_alarm(alarm: NodeAlarm, *, latching: bool = False) -> NodeAlarm:
+    """Return the alarm after its condition has become true."""
     return _next(alarm, active=True, unacked=True, latched=alarm.latched or latching)
 
 
-def cleared(alarm: NodeAlarm) -> NodeAlarm:
-    """The condition became false."""
+def clear_alarm(alarm: NodeAlarm) -> NodeAlarm:
+    """Return the alarm after its condition has become false."""
     return _next(alarm, active=False)
 
 
-def expired(alarm: NodeAlarm, now_ms: int) -> bool:
-    """A shelf whose time is up."""
+def is_shelving_over(alarm: NodeAlarm, now_ms: int) -> bool:
+    """Return whether the alarm is still shelved although its time is up."""
     return alarm.suspension is Suspension.SHELVED and alarm.until_ms is not None and now_ms >= alarm.until_ms
 
 
-def unsuspended(alarm: NodeAlarm) -> NodeAlarm:
+def end_suspension(alarm: NodeAlarm) -> NodeAlarm:
+    """Return the alarm without its suspension."""
     return _next(alarm, suspension=Suspension.NONE, until_ms=None, reason="")
 
 
-def commanded(
+def apply_command(
     alarm: NodeAlarm,
     verb: Verb,
     *,
@@ -143,40 +175,47 @@ def commanded(
     for_ms: int | None = None,
     reason: str = "",
 ) -> NodeAlarm:
-    """What an operator asked for, or a `ConflictError` that says why not. `version=None` asks without looking."""
+    """Return the alarm after an operator's command, or raise `ConflictError` with the reason for refusing it.
+
+    `version=None` carries the command out whatever the alarm's version is.
+    """
     if version is not None and version != alarm.version:
-        raise ConflictError(f"it has changed: version {version} was looked at, now it is {alarm.version}; look again")
-    if verb in _ENTERS:
-        return _suspended(alarm, verb, now_ms, for_ms, reason)
+        raise ConflictError(
+            f"you acted on version {version}, the alarm is now at version {alarm.version}; review it and retry"
+        )
+    if verb in _SUSPENDING_VERBS:
+        return _suspend(alarm, verb, now_ms, for_ms, reason)
     match verb:
         case Verb.ACK if alarm.unacked:
             return _next(alarm, unacked=False)
         case Verb.RESET if alarm.latched and not (alarm.active or alarm.unacked):
             return _next(alarm, latched=False)
         case Verb.UNSHELVE if alarm.suspension is Suspension.SHELVED:
-            return unsuspended(alarm)
+            return end_suspension(alarm)
         case Verb.RETURN if alarm.suspension in (Suspension.SUPPRESSED, Suspension.OUT_OF_SERVICE):
-            return unsuspended(alarm)
-    raise ConflictError(f"cannot {verb} an alarm that is {WORDS[alarm.letter]}{_hint(alarm, verb)}")
+            return end_suspension(alarm)
+    raise ConflictError(f"cannot {verb} an alarm that is {STATE_NAMES[alarm.state]}{_hint(alarm, verb)}")
 
 
-def _suspended(alarm: NodeAlarm, verb: Verb, now_ms: int, for_ms: int | None, reason: str) -> NodeAlarm:
+def _suspend(alarm: NodeAlarm, verb: Verb, now_ms: int, for_ms: int | None, reason: str) -> NodeAlarm:
     if not reason.strip():
-        raise ConfigError(f"{verb}: give a reason; the next shift will ask")
+        raise ConfigError(f"{verb}: give a reason; it is recorded for the next shift")
     until_ms = None
     if verb is Verb.SHELVE:
         for_ms = SHELVE_DEFAULT_MS if for_ms is None else for_ms
         if not 0 < for_ms <= SHELVE_MOST_MS:
-            raise ConfigError(f"shelve: {for_ms / HOUR_MS:g} h; more than 0 h and at most {SHELVE_MOST_MS // HOUR_MS}")
+            raise ConfigError(
+                f"shelve: {for_ms / HOUR_MS:g} h must be more than 0 h and at most {SHELVE_MOST_MS // HOUR_MS} h"
+            )
         until_ms = now_ms + for_ms
-    if verb is not Verb.SHELVE and alarm.suspension is _ENTERS[verb]:
-        raise ConflictError(f"it is {alarm.suspension} already: {alarm.reason}")
-    return _next(alarm, suspension=_ENTERS[verb], until_ms=until_ms, reason=reason)
+    if verb is not Verb.SHELVE and alarm.suspension is _SUSPENDING_VERBS[verb]:
+        raise ConflictError(f"the alarm is already {alarm.suspension}: {alarm.reason}")
+    return _next(alarm, suspension=_SUSPENDING_VERBS[verb], until_ms=until_ms, reason=reason)
 
 
 def _hint(alarm: NodeAlarm, verb: Verb) -> str:
     if verb is Verb.RESET and alarm.latched:
-        return ": its cause stands or nobody acknowledged it"
+        return ": its cause is still present, or nobody has acknowledged it"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Recorded probabilities through the alarm rule and the grouping, as a monitor would have seen them."""
+"""The alarm rule and the grouping applied to recorded probabilities, with the same result as in a monitor."""
 
 from dataclasses import replace
 
@@ -18,9 +18,9 @@ def replay(
     group_rule: GroupRule,
     evidence: NDArray[np.floating] | None = None,
 ) -> tuple[Incident, ...]:
-    """Incidents, by number, of attack probabilities [t s]; those still open at the end are among them, unclosed.
+    """Return the incidents that attack probabilities [t s] lead to, by number; those open at the end are not closed.
 
-    `evidence` [t s] ranks nodes within an incident; without it the probability does.
+    `evidence` [t s] ranks the nodes of an incident; by default the probability does.
     """
     evidence = probs if evidence is None else evidence
     if probs.ndim != 2 or probs.shape[1] != near.graph.num_nodes or evidence.shape != probs.shape:
@@ -29,7 +29,7 @@ def replay(
         )
     state, groups = AlarmState.start(probs.shape[1]), GroupState()
     closed: list[Incident] = []
-    # where nothing is going on, only a vote can change anything: jump from one to the next
+    # while no alarm and no vote exists only a new vote can change anything: jump to the next one
     voting = np.flatnonzero((probs >= rule.raise_at).any(axis=1))
     step = 0
     while step < len(probs):
@@ -39,8 +39,8 @@ def replay(
                 break
             step = int(voting[at])
             state = replace(state, step=step)
-        state, events = advance(state, probs[step], rule)
-        groups, changes = group(groups, state, events, evidence[step], near, group_rule)
+        state, transitions = advance(state, probs[step], rule)
+        groups, changes = group(groups, state, transitions, evidence[step], near, group_rule)
         closed += [change.incident for change in changes if change.kind is ChangeKind.CLOSED]
         step += 1
     return tuple(sorted((*closed, *groups.incidents), key=lambda incident: incident.number))

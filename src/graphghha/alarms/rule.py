@@ -1,7 +1,7 @@
 """The alarm rule: attack probabilities in, alarms raised and cleared out. Pure: no clock, no I/O.
 
 Time is counted in steps, one per call. Every field of a state has the shape of the probabilities: `()` for one
-node, `[s]` for a plant, `[c s]` for c candidate thresholds at once.
+node, `[s]` for a plant, `[c s]` for c candidate thresholds evaluated at once.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,16 @@ from graphghha.errors import ConfigError
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-NONE = -1  # no step
+NONE = -1  # stands for a step that has not happened
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlarmRule:
-    """Raise on `votes` of the last `window` known readings at or above `raise_at` (on-delay); clear after
-    `clear_after` known readings in a row below `clear_at` (off-delay)."""
+    """When an alarm is raised and when it clears.
+
+    An alarm is raised when `votes` of the last `window` known probabilities are at or above `raise_at` (on-delay). It
+    clears after `clear_after` known probabilities in a row below `clear_at` (off-delay).
+    """
 
     raise_at: float = 0.9
     clear_at: float = 0.5  # below raise_at: the gap is the hysteresis
@@ -42,17 +45,19 @@ class AlarmRule:
 
 @dataclass(frozen=True, slots=True)
 class AlarmState:
-    """Where every node stands. A node that has not been heard of yet is unknown, not normal."""
+    """The state of every node's alarm. A node without a reading so far is unknown, not normal."""
 
     step: int  # steps so far
     active: Bools
-    votes: NDArray[np.uint64]  # bit i: the reading i known readings ago argued for an attack
-    quiet: Ints  # known readings in a row that argue for clearing
+    votes: NDArray[np.uint64]  # bit i: the probability i known readings ago was at or above raise_at
+    quiet: Ints  # known readings in a row below clear_at
     silent: Ints  # unknown readings in a row
-    onset: Ints  # step of the first vote of the present spell of evidence, or NONE
+    onset: Ints  # step of the first vote of the present run of votes, or NONE
 
     @classmethod
     def start(cls, shape: int | tuple[int, ...] = ()) -> Self:
+        """Return the state before the first step: everything is unknown."""
+
         def whole(value: int) -> Ints:
             return np.full(shape, value, np.int64)
 
@@ -60,34 +65,34 @@ class AlarmState:
 
     @property
     def unknown(self) -> Bools:
-        """The last reading was no number. An active alarm stays active meanwhile."""
+        """Return which nodes had no number in the last step. An active alarm stays active meanwhile."""
         unknown: Bools = np.asarray(self.silent > 0)
         return unknown
 
     @property
     def is_idle(self) -> bool:
-        """No alarm and no vote anywhere: readings below `raise_at` will change nothing but `unknown`."""
+        """Return whether no alarm and no vote exists: readings below `raise_at` then change nothing but `unknown`."""
         return not (self.active.any() or self.votes.any())
 
 
 @dataclass(frozen=True, slots=True)
-class AlarmEvents:
+class AlarmTransitions:
     """Which nodes changed in this step."""
 
     raised: Bools
     cleared: Bools
     lost: Bools  # known before, unknown now
-    found: Bools  # unknown before, known now
+    regained: Bools  # unknown before, known now
 
     def __bool__(self) -> bool:
-        return any(bool(np.any(f)) for f in (self.raised, self.cleared, self.lost, self.found))
+        return any(bool(np.any(f)) for f in (self.raised, self.cleared, self.lost, self.regained))
 
 
-def advance(state: AlarmState, probs: ArrayLike, rule: AlarmRule) -> tuple[AlarmState, AlarmEvents]:
-    """Feed one attack probability per node; NaN means unknown.
+def advance(state: AlarmState, probs: ArrayLike, rule: AlarmRule) -> tuple[AlarmState, AlarmTransitions]:
+    """Take one attack probability per node and return the next state and what changed; NaN means unknown.
 
-    An unknown reading is no evidence either way: the votes wait, but not longer than a window of unknown
-    readings, after which they are forgotten. It never clears: the off-delay starts anew after it.
+    An unknown probability neither raises nor clears. Votes are kept over at most a window of unknown steps and
+    forgotten after that; the off-delay starts again after an unknown step.
     """
     probs = np.asarray(probs, np.float64)
     known = np.isfinite(probs)
@@ -106,8 +111,8 @@ def advance(state: AlarmState, probs: ArrayLike, rule: AlarmRule) -> tuple[Alarm
 
     onset = np.where((votes != 0) & (state.onset == NONE), state.step, state.onset)
     onset = np.where(active | (votes != 0), onset, NONE)
-    following = AlarmState(state.step + 1, active, votes, quiet, silent, onset)
-    return following, AlarmEvents(raised, cleared, ~known & (state.silent == 0), known & (state.silent > 0))
+    after = AlarmState(state.step + 1, active, votes, quiet, silent, onset)
+    return after, AlarmTransitions(raised, cleared, ~known & (state.silent == 0), known & (state.silent > 0))
 
 
 def _mask(window: int) -> Any:

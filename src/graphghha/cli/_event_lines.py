@@ -1,40 +1,43 @@
-"""Events as lines for people."""
+"""Events as lines of text on standard output."""
 
 from collections.abc import Callable, Sequence
 
 import click
 
-from graphghha.monitor.incident_json import news
-from graphghha.monitor.sinks import Event
-from graphghha.monitor.sinks.text import clean, utc
+from graphghha._util.times import iso
+from graphghha.alarms import StoredEvent
+from graphghha.monitor import event_line
+from graphghha.monitor.sinks import clean
 
-# single alarms and operators' commands are in the journal; on a screen they would bury the incidents
+MOST_CHARACTERS = 400
+# single alarms and operators' commands stay in the journal; on a screen they would hide the incidents
 _LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.", "incident.updated")
 
 
-class LinesForPeople:
-    """A sink that prints; when nobody reads any more, `on_closed` is called."""
+class TextSink:
+    """A sink that prints one line per event; calls `on_closed` when nobody reads them any more."""
 
     name = "terminal"
 
     def __init__(self, on_closed: Callable[[], None]) -> None:
         self._on_closed = on_closed
 
-    def deliver(self, events: Sequence[Event]) -> None:
+    def deliver(self, events: Sequence[StoredEvent]) -> None:
+        """Print the events that concern an operator."""
         try:
             for event in events:
                 if not event.kind.startswith(_LEFT_OUT):
-                    click.echo(f"{utc(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
+                    click.echo(f"{iso(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
         except BrokenPipeError:
             self._on_closed()
             raise
 
     def close(self) -> None:
-        pass
+        """Leave standard output open."""
 
 
-def _line(event: Event) -> str:
+def _line(event: StoredEvent) -> str:
     if event.kind.startswith("incident."):
-        return clean(news(event.kind, dict(event.body)), 400)
-    said = ", ".join(f"{name} {value}" for name, value in event.body.items() if name != "priority")
-    return clean(f"{event.kind.replace('.', ' ')}{f': {said}' if said else ''}", 400)
+        return clean(event_line(event.kind, dict(event.body)), MOST_CHARACTERS)
+    details = ", ".join(f"{name} {value}" for name, value in event.body.items() if name != "priority")
+    return clean(f"{event.kind.replace('.', ' ')}{f': {details}' if details else ''}", MOST_CHARACTERS)

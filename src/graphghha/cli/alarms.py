@@ -1,4 +1,4 @@
-"""`graphghha alarms`: what an operator does with a journal, while the monitor runs or after."""
+"""`graphghha alarms`: an operator's work on a journal, with or without a running monitor."""
 
 import getpass
 import json
@@ -23,53 +23,56 @@ def _user() -> str:
 
 @click.group()
 def alarms() -> None:
-    """Incidents and alarms of a journal: list, show, acknowledge, shelve, dispose, export, figures."""
+    """List and handle incidents and alarms."""
 
 
 def _on_journal(function: Callable[..., None]) -> Callable[..., None]:
     kind = click.Path(path_type=Path, dir_okay=False)
-    function = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")(function)
+    function = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
     function = click.option("--site", help="Only this site.")(function)
     return click.option("--journal", "path", required=True, type=kind, help="The monitor's journal file.")(function)
 
 
 def _as_operator(function: Callable[..., None]) -> Callable[..., None]:
-    function = click.option("--by", default=_user, show_default="your user name", help="Who is asking.")(function)
-    return click.option("--version", type=int, help="The version you looked at; refused if it has changed.")(function)
+    function = click.option("--by", default=_user, show_default="your user name", help="Name of the operator.")(
+        function
+    )
+    return click.option("--version", type=int, help="Refuse the command unless the target still has this version.")(
+        function
+    )
 
 
 @alarms.command("list")
 @_on_journal
-@click.option("--all", "show_all", is_flag=True, help="Closed and acknowledged ones as well.")
+@click.option("--all", "show_all", is_flag=True, help="Include closed and acknowledged incidents.")
 def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
-    """Incidents, newest first."""
-    from graphghha.monitor.journal.reader import Reader
+    """List incidents, newest first."""
+    from graphghha.monitor import Reader
 
     with Reader(path) as reader:
-        found = reader.incidents(site=site, is_open=not show_all, limit=10_000)
-    for body in found if as_json else found[:SHOWN]:
+        incidents = reader.incidents(site=site, is_open=not show_all, limit=10_000)
+    for body in incidents if as_json else incidents[:SHOWN]:
         click.echo(json.dumps(body, ensure_ascii=False) if as_json else _line(body))
-    if not as_json and not found:
+    if not as_json and not incidents:
         click.echo("no incidents" if show_all else "no open incidents", err=True)
-    if not as_json and len(found) > SHOWN:
-        click.echo(f"... and {len(found) - SHOWN} more; --json shows all", err=True)
+    if not as_json and len(incidents) > SHOWN:
+        click.echo(f"... and {len(incidents) - SHOWN} more; --json shows all", err=True)
 
 
 @alarms.command()
 @_on_journal
 @click.argument("incident")
-@click.option("--why", is_flag=True, help="Also what the model looked at: neighbours, weights, gates.")
+@click.option("--why", is_flag=True, help="Also show the model's neighbors, weights and gates.")
 def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) -> None:
-    """One incident: evidence, advice and its story."""
-    from graphghha.alarms import iso
+    """Show one incident with evidence and history."""
+    from graphghha._util.times import iso
     from graphghha.errors import NotFoundError
-    from graphghha.monitor.incident_json import aftermath, headline
-    from graphghha.monitor.journal.reader import Reader
+    from graphghha.monitor import Reader, headline, related_incident
 
     with Reader(path) as reader:
         body, events = reader.incident(incident), reader.incident_events(incident)
     if body is None:
-        raise NotFoundError(f"{path}: no incident {incident!r}; `alarms list --all` shows them")
+        raise NotFoundError(f"{path}: there is no incident {incident!r}; see `alarms list --all`")
     story = [
         {"time": iso(event.time_ms), "event": event.kind}
         | {name: event.body[name] for name in ("state", "verb", "by", "reason") if event.body.get(name)}
@@ -82,17 +85,18 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     for item in body["evidence"]:
         if why or item["kind"] == "signal":
             click.echo(f"  evidence: {_evidence(item)}")
-    if said := aftermath(body):
-        click.echo(f"  {said}, {body['follows']['id']}; or a fresh attack")
+    if remark := related_incident(body):
+        click.echo(f"  {remark} ({body['follows']['id']}), or be a new attack")
     click.echo(f"  alarms: {', '.join(body['alarms'])}")
     if body["consistent_with"]:
         click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
-    click.echo(f"  do: {body['action']}")
-    if (found := body["disposition"]) is not None:
-        click.echo(f"  was: {found['is']}, says {found['by']}{': ' + found['reason'] if found['reason'] else ''}")
+    click.echo(f"  action: {body['action']}")
+    if (note := body["disposition"]) is not None:
+        reason = f": {note['reason']}" if note["reason"] else ""
+        click.echo(f"  disposition: {note['is']}, recorded by {note['by']}{reason}")
     for entry in story:
-        said = entry.get("state") or f"{entry['verb']} by {entry.get('by', 'nobody')}"
-        click.echo(f"  {entry['time']}  {entry['event']}  {said}{': ' + entry['reason'] if 'reason' in entry else ''}")
+        what = entry.get("state") or f"{entry['verb']} by {entry.get('by', 'nobody')}"
+        click.echo(f"  {entry['time']}  {entry['event']}  {what}{': ' + entry['reason'] if 'reason' in entry else ''}")
 
 
 @alarms.command()
@@ -101,15 +105,15 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
 @click.argument("target")
 def ack(path: Path, site: str | None, as_json: bool, by: str, version: int | None, target: str) -> None:
     """Acknowledge an incident or a node's alarm."""
-    _order(path, site, as_json, verb="ack", target=target, by=by, version=version)
+    _send(path, site, as_json, verb="ack", target=target, by=by, version=version)
 
 
 @alarms.command()
 @_on_journal
 @_as_operator
 @click.argument("target")
-@click.option("--for", "hours", default=8.0, show_default=True, help="Hours of plant time; at most 24.")
-@click.option("--reason", required=True, help="The next shift will ask.")
+@click.option("--for", "hours", default=8.0, show_default=True, help="Hours of plant time, at most 24.")
+@click.option("--reason", required=True, help="Reason, recorded for the next shift.")
 def shelve(
     path: Path,
     site: str | None,
@@ -120,11 +124,11 @@ def shelve(
     hours: float,
     reason: str,
 ) -> None:
-    """Put an incident's alarms, or a node's, aside for some hours."""
+    """Shelve an incident or a node's alarm."""
     if not 0 < hours <= 24:
-        raise ConfigError(f"shelve --for {hours:g}: hours must be more than 0 and at most 24")
+        raise ConfigError(f"shelve --for {hours:g}: give more than 0 and at most 24 hours")
     for_ms = int(hours * 3_600_000)
-    _order(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
+    _send(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
 
 
 @alarms.command()
@@ -132,12 +136,12 @@ def shelve(
 @_as_operator
 @click.argument("verb", type=click.Choice(["unshelve", "suppress", "out-of-service", "return", "reset"]))
 @click.argument("target")
-@click.option("--reason", default="", help="Needed to suppress or to take out of service.")
+@click.option("--reason", default="", help="Required to suppress or to take out of service.")
 def change(
     path: Path, site: str | None, as_json: bool, by: str, version: int | None, verb: str, target: str, reason: str
 ) -> None:
-    """Unshelve, suppress, take out of service, return to service, reset."""
-    _order(path, site, as_json, verb=verb, target=target, by=by, version=version, reason=reason)
+    """Suspend, return or reset an alarm."""
+    _send(path, site, as_json, verb=verb, target=target, by=by, version=version, reason=reason)
 
 
 @alarms.command()
@@ -145,7 +149,7 @@ def change(
 @_as_operator
 @click.argument("incident")
 @click.argument("disposition", type=click.Choice(DISPOSITIONS))
-@click.option("--reason", default="", help="What was found.")
+@click.option("--reason", default="", help="What was found at the plant.")
 def dispose(
     path: Path,
     site: str | None,
@@ -156,19 +160,22 @@ def dispose(
     disposition: str,
     reason: str,
 ) -> None:
-    """Say what an incident turned out to be: tomorrow's label."""
-    what = {"verb": "dispose", "target": incident, "by": by, "version": version}
-    _order(path, site, as_json, **what, disposition=disposition, reason=reason)
+    """Record what an incident turned out to be."""
+    command = {"verb": "dispose", "target": incident, "by": by, "version": version}
+    _send(path, site, as_json, **command, disposition=disposition, reason=reason)
 
 
 @alarms.command()
 @_on_journal
-@click.option("--after", default=0, show_default=True, help="Only events after this number.")
-@click.option("--kind", help="Only these, for example 'incident.*'.")
+@click.option("--after", default=0, show_default=True, help="Start after the event of this number.")
+@click.option("--kind", help="Only events of this kind, for example 'incident.*'.")
 def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | None) -> None:
-    """Every event as a JSON line (it is JSON with or without --json)."""
-    from graphghha.alarms import iso
-    from graphghha.monitor.journal.reader import Reader
+    """Export events as JSON lines.
+
+    The output is JSON with or without --json.
+    """
+    from graphghha._util.times import iso
+    from graphghha.monitor import Reader
 
     with Reader(path) as reader:
         while events := reader.events_after(after, 1000, kind=kind):
@@ -182,26 +189,26 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
 @alarms.command()
 @_on_journal
 def kpi(path: Path, site: str | None, as_json: bool) -> None:
-    """The figures by which ISA-18.2 judges an alarm system."""
-    from graphghha.monitor.journal.reader import Reader
-    from graphghha.monitor.kpi import kpi as figures
+    """Compute the alarm figures of ISA-18.2."""
+    from graphghha.monitor import Reader
+    from graphghha.monitor import kpi as compute_kpi
 
     with Reader(path) as reader:
-        found = figures(reader, site)
+        figures = compute_kpi(reader, site)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(figures))
         return
-    for name, value in found.items():
-        said = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
-        click.echo(f"{name.replace('_', ' '):<28} {said}")
+    for name, value in figures.items():
+        text = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
+        click.echo(f"{name.replace('_', ' '):<28} {text}")
 
 
-def _order(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
+def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
     from graphghha.alarms import Command
-    from graphghha.monitor.commands import order
+    from graphghha.monitor import send_command
 
-    found = order(path, Command.from_dict(command), site)
-    click.echo(json.dumps(found, ensure_ascii=False) if as_json else _line(found))
+    target = send_command(path, Command.from_dict(command), site)
+    click.echo(json.dumps(target, ensure_ascii=False) if as_json else _line(target))
 
 
 def _line(body: dict[str, Any]) -> str:
@@ -224,7 +231,7 @@ def _evidence(item: dict[str, Any]) -> str:
             gates = ", ".join(f"{branch} {' '.join(map(str, item[branch]))}" for branch in ("global", "local"))
             return f"gates of {item['node']} by layer: {gates}"
         case "edge" if "weight" in item:
-            return f"the model listened to {item['source']} (weight {item['weight']})"
+            return f"the model attended to {item['source']} (weight {item['weight']})"
     return f"{item['source']} and {item['target']} disagree ({item['relation']})"
 
 

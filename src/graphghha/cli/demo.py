@@ -27,14 +27,14 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
 
     with Demo(minutes=minutes, seed=seed) as running:
         if headless or as_json or picture:
-            told: deque[str] = deque(maxlen=NEWEST)
+            newest: deque[str] = deque(maxlen=NEWEST)
             for minute in running.watch():
-                for fact, line in lines(minute.facts):
-                    told.append(line)
-                    event = {"event": fact.kind.partition(".")[2], **fact.body}
-                    click.echo(json.dumps(event, ensure_ascii=False) if as_json else line)
+                for event, line in lines(minute.events):
+                    newest.append(line)
+                    body = {"event": event.kind.partition(".")[2], **event.body}
+                    click.echo(json.dumps(body, ensure_ascii=False) if as_json else line)
             if picture:
-                write_picture(running.view(), told, picture)
+                write_picture(running.status(), newest, picture)
         else:
             show_live(running, speed)
         if not running.has_begun:  # stopped while the days before were simulated

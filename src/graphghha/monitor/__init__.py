@@ -1,22 +1,35 @@
-"""The monitor: readings in, incidents out, nothing lost. Sees the engine only as a `Scorer`. No torch."""
+"""The monitor: readings in, incidents out, nothing lost. It knows the engine only as a `Scorer`, and needs no torch."""
 
+from graphghha.monitor.commands import send_command
 from graphghha.monitor.detector import Detector
-from graphghha.monitor.journal.journal import Journal, Retention
-from graphghha.monitor.journal.reader import Reader
+from graphghha.monitor.evidence import SignalEvidence
+from graphghha.monitor.incident_json import event_line, headline, related_incident
+from graphghha.monitor.journal import Journal, Reader, Retention
+from graphghha.monitor.kpi import kpi
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.pipeline import Pipeline, Scorer, Step
-from graphghha.monitor.site import Outcome, Site, SiteConfig
+from graphghha.monitor.row_clock import RowClockConfig
+from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
+from graphghha.monitor.status import read_status
 
 __all__ = [
     "Detector",
     "Journal",
     "Monitor",
-    "Outcome",
     "Pipeline",
     "Reader",
     "Retention",
+    "RowClockConfig",
     "Scorer",
+    "SignalEvidence",
     "Site",
     "SiteConfig",
+    "SiteUpdate",
     "Step",
+    "event_line",
+    "headline",
+    "kpi",
+    "read_status",
+    "related_incident",
+    "send_command",
 ]

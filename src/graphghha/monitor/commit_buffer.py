@@ -1,4 +1,4 @@
-"""What a site has said and the journal has not taken yet: bounded, and unacknowledged to the source."""
+"""What a site has produced and the journal has not stored yet: bounded, and not yet acknowledged to the source."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,82 +8,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import Fact
-from graphghha.monitor.journal.journal import Entry
-from graphghha.monitor.site import Outcome, Site
+from graphghha.alarms import Event
+from graphghha.monitor.journal import Commit
+from graphghha.monitor.site import Site, SiteUpdate
 from graphghha.sources import Batch, ReadingBatch, Source
 
 log = logging.getLogger(__name__)
 MOST_ROW_BYTES = 64_000_000
-MOST_FACTS = 100_000
-MOST_HELD = 100_000
+MOST_EVENTS = 100_000
+MOST_BATCHES = 100_000
 
 
 @dataclass(slots=True)
-class Pending:
+class CommitBuffer:
     """One site's part of the next commit."""
 
-    facts: list[Fact] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
     rows: list[NDArray[np.float32]] = field(default_factory=list)
-    answers: list[tuple[int, str, str]] = field(default_factory=list)
-    held: list[tuple[Source, Batch]] = field(default_factory=list)
+    answers: list[tuple[int, str, str]] = field(default_factory=list)  # to commands: id, state, message
+    batches: list[tuple[Source, Batch]] = field(default_factory=list)  # to be acknowledged after the commit
     dropped_rows: int = 0
-    dropped_facts: int = 0
+    dropped_events: int = 0
     is_dirty: bool = False
 
     def __bool__(self) -> bool:
-        return self.is_dirty or bool(self.facts or self.answers or self.held)
+        return self.is_dirty or bool(self.events or self.answers or self.batches)
 
-    def add(self, outcome: Outcome) -> None:
-        self.facts += outcome.facts
-        self.times_ms += outcome.times_ms
-        self.rows += outcome.rows
+    def add(self, update: SiteUpdate) -> None:
+        """Take over what a site has produced."""
+        self.events += update.events
+        self.times_ms += update.times_ms
+        self.rows += update.rows
         self.is_dirty = True
 
     def hold(self, source: Source, batch: Batch) -> None:
-        """To be acknowledged once it is written; its readings are no longer needed for that."""
-        self.held.append((source, ReadingBatch.empty(batch.site, batch.received_ms, receipt=batch.receipt)))
+        """Keep a batch, without its readings, to acknowledge it once it is stored."""
+        self.batches.append((source, ReadingBatch.empty(batch.site, batch.received_ms, receipt=batch.receipt)))
 
-    def entry(self, site: Site, summary: Mapping[str, Any], more: Sequence[Fact]) -> Entry:
-        facts = [*self.facts, *more]
-        if self.dropped_rows or self.dropped_facts:
-            lost = {"rows": self.dropped_rows, "events": self.dropped_facts, "priority": "high"}
-            facts.append(Fact(site.time_ms, "journal.dropped", lost))
-        return Entry(
+    def to_commit(self, site: Site, summary: Mapping[str, Any], more: Sequence[Event]) -> Commit:
+        """Return what is to be written, with the site's present state."""
+        events = [*self.events, *more]
+        if self.dropped_rows or self.dropped_events:
+            lost = {"rows": self.dropped_rows, "events": self.dropped_events, "priority": "high"}
+            events.append(Event(site.time_ms, "journal.dropped", lost))
+        return Commit(
             site=site.name,
             time_ms=site.time_ms,
-            facts=facts,
+            events=events,
             times_ms=self.times_ms,
             rows=self.rows,
             state=site.to_state(),
-            desk=site.desk.to_dict(),
+            board=site.board_state(),
             summary=summary,
             answers=self.answers,
         )
 
     def settle(self) -> None:
-        """It is written: acknowledge, in order, and forget."""
-        held, self.held = self.held, []
-        self.facts, self.times_ms, self.rows, self.answers = [], [], [], []
-        self.dropped_rows = self.dropped_facts = 0
+        """Empty the buffer after a commit and acknowledge its batches in order."""
+        batches, self.batches = self.batches, []
+        self.events, self.times_ms, self.rows, self.answers = [], [], [], []
+        self.dropped_rows = self.dropped_events = 0
         self.is_dirty = False
-        for source, batch in held:
+        for source, batch in batches:
             try:
                 source.acknowledge(batch)
-            except Exception:  # it is written: should it come again, it changes nothing
-                log.exception("%s: a batch could not be acknowledged", batch.site)
+            except Exception:  # the batch is stored: if the source sends it again, it changes nothing
+                log.exception("%s: a batch could not be acknowledged to its source", batch.site)
 
     def bound(self) -> None:
-        """Memory is not a disk: raw rows go first, the oldest first, and every drop is counted."""
-        if len(self.held) > MOST_HELD:  # a source without receipts waits for nothing
-            self.held = [each for each in self.held if each[1].receipt is not None]
+        """Limit the memory in use: drop the oldest rows first, then the oldest events, and count every drop."""
+        if len(self.batches) > MOST_BATCHES:  # a source without receipts does not wait for acknowledgements
+            self.batches = [each for each in self.batches if each[1].receipt is not None]
         size = sum(block.nbytes for block in self.rows)
         while self.rows and size > MOST_ROW_BYTES:
             block = self.rows.pop(0)
             size -= block.nbytes
             self.dropped_rows += len(block)
             del self.times_ms[: len(block)]
-        if (excess := len(self.facts) - MOST_FACTS) > 0:
-            self.dropped_facts += excess
-            del self.facts[:excess]
+        if (excess := len(self.events) - MOST_EVENTS) > 0:
+            self.dropped_events += excess
+            del self.events[:excess]

@@ -1,6 +1,6 @@
-"""Why an incident is believed: readings that disagree with what their neighbours imply. Needs no torch.
+"""Evidence for an incident: readings that disagree with what the other readings of the zone imply. Needs no torch.
 
-n recent rows, p points of the site, S signals of one zone, L recent means per signal.
+Shapes: n recent rows, p points of the site, S signals of one zone, L recent means per signal.
 """
 
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from graphghha.windows.multiscale import summarize
 from graphghha.windows.scale import Scaler
 
 RECENT_ROWS = RECENT.history_rows
-TYPICAL_ROWS = 5  # one row is noise
-NORMAL_SPREADS = 3.0  # around the expected value: the range that normal operation stays in
+TYPICAL_ROWS = 5  # a single row is too noisy
+NORMAL_SPREADS = 3.0  # half-width of the normal range around the expected value
 MOST_SIGNALS, MOST_EDGES = 5, 4
 
 
-class Witness(Protocol):
-    """Gives evidence about a node: the monitor's own, or a model that looks into its gates."""
+class EvidenceProvider(Protocol):
+    """Gives evidence about a node."""
 
-    def testify(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
-        """From the newest rows [n p] of the site: items as in an incident's `evidence`."""
+    def explain(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        """Return items for an incident's `evidence`, from the newest rows [n p] of the site."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One signal against what the others imply, in SI."""
+    """One signal compared with what the others imply, in SI."""
 
     node: int
     signal: Signal
@@ -42,37 +42,40 @@ class Finding:
 
     @property
     def deviation(self) -> float:
+        """Return the difference from the expected value, in spreads."""
         return (self.value - self.expected) / self.spread
 
     @property
     def normal(self) -> tuple[float, float]:
-        """The normal range, as far as the instrument can report it."""
+        """Return the normal range, as far as the instrument can report it."""
         margin = NORMAL_SPREADS * self.spread
         return self._reported(self.expected - margin), self._reported(self.expected + margin)
 
     @property
     def is_unusual(self) -> bool:
-        """Out of its normal range, and by more than the last digit told."""
+        """Return whether the value is out of its normal range by more than the last digit shown."""
         if self.signal.states:
-            return abs(self.deviation) >= NORMAL_SPREADS and self.said != self.said_expected
+            return abs(self.deviation) >= NORMAL_SPREADS and self.text != self.expected_text
         digits = decimals(self.signal)
         apart = abs(round(self.value, digits) - round(self._reported(self.expected), digits))
         return abs(self.deviation) >= NORMAL_SPREADS and apart > 1.5 * 10.0**-digits
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
+        """Return the value with its unit."""
         return spoken(self.signal, self.value)
 
     @property
-    def said_expected(self) -> str:
+    def expected_text(self) -> str:
+        """Return the expected value with its unit."""
         return spoken(self.signal, self._reported(self.expected))
 
     def _reported(self, value: float) -> float:
         return min(max(value, self.signal.low), self.signal.high)
 
 
-class SignalWitness:
-    """Compares readings with the model's expectation of them."""
+class SignalEvidence:
+    """Compares readings with what the model expects of them."""
 
     def __init__(self, graph: CpsGraph, plant: Plant, scaler: Scaler, expectation: Expectation) -> None:
         self._graph, self._plant, self._scaler, self._expectation = graph, plant, scaler, expectation
@@ -85,19 +88,20 @@ class SignalWitness:
         }
         self._column, self._num_signals = column, len(roles)
 
-    def testify(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    def explain(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        """Return the unusual signals of the node and its neighbors, and the edges they concern."""
         findings = {finding.node: finding for finding in self.findings(self._graph.zones[node], values, fresh)}
         near = [node, *(int(other) for other in self._near.of(node))]
-        told = [findings[other] for other in near if other in findings and findings[other].is_unusual]
-        told.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
-        signals = [self._signal(finding) for finding in told[:MOST_SIGNALS]]
-        if node in findings and findings[node] not in told:
-            signals.append(self._signal(findings[node]))  # nothing odd about it, and that is worth knowing too
-        edges = [self._edge(node, finding) for finding in told if finding.node != node]
+        unusual = [findings[other] for other in near if other in findings and findings[other].is_unusual]
+        unusual.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
+        signals = [self._signal(finding) for finding in unusual[:MOST_SIGNALS]]
+        if node in findings and findings[node] not in unusual:
+            signals.append(self._signal(findings[node]))  # that it is normal is worth knowing too
+        edges = [self._edge(node, finding) for finding in unusual if finding.node != node]
         return signals + edges[:MOST_EDGES]
 
     def findings(self, zone: str | None, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[Finding]:
-        """Every fresh signal of a zone, by the newest rows."""
+        """Return every fresh signal of a zone, by the newest rows."""
         nodes = self._zones.get(zone, [])
         if len(nodes) < self._num_signals or not len(values):
             return []
@@ -113,7 +117,7 @@ class SignalWitness:
             Finding(
                 node,
                 signals[at],
-                float(np.nanmedian(seen[:, column])),  # a mean over a jump would be a reading nobody saw
+                float(np.nanmedian(seen[:, column])),  # a mean over a jump would be a value that was never read
                 float(mean[at] * own.scale[at] + own.center[at]),
                 float(spread[at] * own.scale[at]),
             )
@@ -133,20 +137,20 @@ class SignalWitness:
             "unit": signal.unit,
             "deviation": round(finding.deviation, 1),
             "unusual": finding.is_unusual,
-            "text": f"{self._plant.advise(role).name} {self._looks(role, finding)}",
+            "text": f"{self._plant.advise(role).name} {self._describe(role, finding)}",
         }
 
-    def _looks(self, role: str, finding: Finding) -> str:
+    def _describe(self, role: str, finding: Finding) -> str:
         if not finding.is_unusual:
-            return f"is in its normal range ({finding.said})"
+            return f"is in its normal range ({finding.text})"
         if finding.signal.states:
-            return f"is {finding.said} (expected {finding.said_expected})"
-        advice, number = self._plant.advise(role), finding.said_expected.partition(" ")[0]
+            return f"is {finding.text} (expected {finding.expected_text})"
+        advice, number = self._plant.advise(role), finding.expected_text.partition(" ")[0]
         looks = advice.low if finding.deviation < 0 else advice.high
-        return f"{looks} ({finding.said}, expected {number})"
+        return f"{looks} ({finding.text}, expected {number})"
 
     def _edge(self, node: int, finding: Finding) -> dict[str, Any]:
-        """An edge of the incident's root to a neighbour that disagrees."""
+        """Return the edge between the incident's root and a neighbor that disagrees."""
         graph = self._graph
         forward = graph.edge_between(node, finding.node)
         source, target = (node, finding.node) if forward else (finding.node, node)

@@ -1,46 +1,100 @@
-"""A source as the monitor's loop sees it: when it was last heard, and how long to leave it alone after a failure."""
+"""A site's source as the monitor's loop uses it: polled, timed, and left alone for a while after a failure."""
 
 import time
+from bisect import bisect_left
+from dataclasses import dataclass
 
-from graphghha.sources import Batch, ReadingBatch, Source
+from graphghha.monitor.backoff import BackOff
+from graphghha.sources import Batch, ReadingBatch, Source, SourceStatus
 
-TICK_EVERY_S = 1.0
-BACK_OFF_S = (1.0, 30.0)
+EMPTY_BATCH_EVERY_S = 1.0
+FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 30.0
+# upper bounds, in seconds, for the time from receiving a batch to having its events in the journal
+BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """A histogram: how many durations ended within each bound and beyond the last, and their sum."""
+
+    counts: tuple[int, ...] = (0,) * (len(BOUNDS_S) + 1)
+    total_s: float = 0.0
+
+    def plus(self, seconds: float) -> "Durations":
+        """Return the histogram with one more duration."""
+        at = bisect_left(BOUNDS_S, seconds)
+        counts = (*self.counts[:at], self.counts[at] + 1, *self.counts[at + 1 :])
+        return Durations(counts, self.total_s + seconds)
 
 
 class Feed:
-    """One source, and when it was last heard."""
+    """The source of one site, with what the loop and the health report need to know about it."""
 
-    def __init__(self, source: Source, received_ms: int | None) -> None:
-        """`received_ms` is how far its silence was followed before, if it was ever heard."""
-        self.source = source
-        self.not_before, self.back_off_s = 0.0, BACK_OFF_S[0]
-        self._received_ms = received_ms
-        self.is_awaited = received_ms is None
-        self.began = self._at = self._ticked = time.monotonic()
+    def __init__(self, site: str, source: Source, received_ms: int | None) -> None:
+        """`received_ms` is how far the source's silence had been followed before, None if it was never heard."""
+        self.site, self._source, self._received_ms = site, source, received_ms
+        self._back_off = BackOff(FIRST_RETRY_S, LONGEST_RETRY_S, seed=site)
+        self._not_before = 0.0
+        self.polled_at = self._polled_batch_at = self._heard_at = self._empty_at = self._began = time.monotonic()
+        self._is_awaited = received_ms is None
+        self.durations = Durations()
 
     @property
-    def is_first_failure(self) -> bool:
-        return self.back_off_s == BACK_OFF_S[0]
+    def status(self) -> SourceStatus:
+        return self._source.status
 
-    def back_off(self, now: float) -> None:
-        """Leave it alone for a while, each time for longer."""
-        self.not_before = now + self.back_off_s
-        self.back_off_s = min(2 * self.back_off_s, BACK_OFF_S[1])
+    @property
+    def pause_s(self) -> float:
+        """Return how long the source must still be left alone after a failure; 0 or less when it may be polled."""
+        return self._not_before - time.monotonic()
 
-    def heard(self, batch: Batch, now: float) -> None:
-        self.back_off_s = BACK_OFF_S[0]
-        if len(batch):
-            self._received_ms, self._at, self.is_awaited = batch.received_ms, now, False
+    @property
+    def is_failing(self) -> bool:
+        """Return whether the last poll failed."""
+        return self._back_off.failures > 0
 
-    def tick(self, site: str, now: float) -> Batch | None:
-        """Time has passed without news, by a clock nobody can set."""
-        if self._received_ms is None or now - self._ticked < TICK_EVERY_S:
+    def poll(self, timeout_s: float) -> Batch | None:
+        """Return the next batch; an empty one every second of silence; None when there is nothing to do yet."""
+        self.polled_at = time.monotonic()
+        batch = self._source.poll(timeout_s)
+        self._polled_batch_at = now = time.monotonic()
+        if batch is None and not self._source.status.is_finished:
+            batch = self._empty_batch(now)
+        elif batch is not None and len(batch):
+            self._received_ms, self._heard_at, self._is_awaited = batch.received_ms, now, False
+        if batch is not None:
+            self._back_off.reset()
+        return batch
+
+    def acknowledge(self, batch: Batch) -> None:
+        """Tell the source that a batch is in the journal, and record how long that took.
+
+        A batch is scored and written before the next one is polled, unless the journal fails meanwhile.
+        """
+        self.durations = self.durations.plus(time.monotonic() - self._polled_batch_at)
+        self._source.acknowledge(batch)
+
+    def note_failure(self) -> float:
+        """Leave the source alone for a while, each time for longer; return for how many seconds."""
+        delay_s = self._back_off.next_delay_s()
+        self._not_before = time.monotonic() + delay_s
+        return delay_s
+
+    def is_overdue(self, after_s: float) -> bool:
+        """Return, once, whether the source ended or stayed silent for so long without ever sending a reading."""
+        is_over = self._source.status.is_finished or time.monotonic() - self._began >= after_s
+        if not (self._is_awaited and is_over):
+            return False
+        self._is_awaited = False
+        return True
+
+    def close(self) -> None:
+        """Close the source."""
+        self._source.close()
+
+    def _empty_batch(self, now: float) -> Batch | None:
+        """Say how much time has passed without readings, by a clock that nobody can set."""
+        if self._received_ms is None or now - self._empty_at < EMPTY_BATCH_EVERY_S:
             return None
-        self._ticked = now
-        return tick(site, self._received_ms + int((now - self._at) * 1000))
-
-
-def tick(site: str, received_ms: int) -> Batch:
-    """An empty batch."""
-    return ReadingBatch.empty(site, received_ms)
+        self._empty_at = now
+        return ReadingBatch.empty(self.site, self._received_ms + int((now - self._heard_at) * 1000))

@@ -1,19 +1,20 @@
-"""An incident as JSON, by the public contract: from the pipeline's step, the witnesses and the plant's advice."""
+"""Incidents as JSON, by the public contract, and as sentences for operators."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import Incident, iso
+from graphghha._util.times import iso
+from graphghha.alarms import Incident
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.pipeline import Step
 
 TEXT_EVIDENCE = 2  # pieces of evidence that fit into a sentence
-NEAR_CERTAIN = 0.995  # what two digits would call certain
+NEAR_CERTAIN = 0.995  # from here on two digits would round to 1.00
 
 
-def new_body(
+def build_incident(
     site: str,
     incident: Incident,
     step: Step,
@@ -23,10 +24,10 @@ def new_body(
     values: NDArray[Any],
     fresh: NDArray[np.bool_],
 ) -> dict[str, Any]:
-    """The whole body, at the moment the grouping announces the incident; `values` [n p] are the newest rows."""
+    """Return the body of an incident at its annunciation; `values` and `fresh` [n p] are the newest rows."""
     root, graph = incident.root, detector.graph
     advice = detector.plant.advise(graph.roles[root])
-    evidence = [item for witness in detector.witnesses for item in witness.testify(root, values, fresh)]
+    evidence = [item for provider in detector.evidence_providers for item in provider.explain(root, values, fresh)]
     evidence += step.explain(root)
     body = {
         "id": incident_id(site, incident, step.time_ms),
@@ -41,7 +42,7 @@ def new_body(
         "state": "unacknowledged",
         "priority": advice.priority,
         "follows": follows,
-        "alarms": alarms_of(incident, detector),
+        "alarms": member_names(incident, detector),
         "evidence": evidence,
         "consistent_with": list(advice.techniques),
         "action": advice.action,
@@ -51,13 +52,13 @@ def new_body(
 
 
 def incident_id(site: str, incident: Incident, time_ms: int) -> str:
-    """Unique in a journal, even if numbers start again."""
+    """Return an id that is unique in a journal, even if the numbers of incidents start again."""
     stamp = iso(time_ms).replace("-", "").replace(":", "")[:13]
     return f"{site}-{stamp}-{incident.number}"
 
 
-def alarms_of(incident: Incident, detector: Detector) -> list[str]:
-    """Members by role within the incident's zone, by full name beyond it."""
+def member_names(incident: Incident, detector: Detector) -> list[str]:
+    """Return the incident's nodes, root first: by role within its zone, by full name in other zones."""
     graph = detector.graph
     zone = graph.zones[incident.root]
     return [
@@ -67,51 +68,51 @@ def alarms_of(incident: Incident, detector: Detector) -> list[str]:
 
 
 def sentence(body: dict[str, Any]) -> str:
-    """For an operator: where, what, how sure, since when, and what shows it."""
+    """Return the incident as a sentence: where, what, how likely, since when, and the readings that show it."""
     signals = [item for item in body["evidence"] if item["kind"] == "signal"]
-    shown = [_said(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
+    shown = [_evidence_clause(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
     if not shown and signals:
         shown = ["no single reading is out of its normal range"]
-    said = [headline(body), ", ".join(shown), aftermath(body)]
-    return "; ".join(part for part in said if part)
+    parts = [headline(body), ", ".join(shown), related_incident(body)]
+    return "; ".join(part for part in parts if part)
 
 
-def aftermath(body: dict[str, Any]) -> str:
-    """A zone under attack changes as a whole, and settles for hours: what comes then may still be the old attack."""
+def related_incident(body: dict[str, Any]) -> str:
+    """Return a remark if an earlier incident may explain this one, because zones settle for hours after an attack."""
     match body.get("follows"):
         case {"closed": None}:
-            return "perhaps part of the incident that is open there"
+            return "may belong to the incident already open in this zone"
         case {"closed": closed}:
-            return f"perhaps the aftermath of the incident that closed at {closed[11:16]}"
+            return f"may be an after-effect of the incident closed at {closed[11:16]}"
     return ""
 
 
 def headline(body: dict[str, Any]) -> str:
-    """Where, what, how sure, since when. No probability is rounded to certainty."""
+    """Return where, what, how likely and since when; a probability is never rounded to certainty."""
     probability = body["probability"]
-    sure = f"p = {probability:.2f}" if probability < NEAR_CERTAIN else "p > 0.99"
-    return f"{subject(body)}, {body['class']} attack, {sure}, since {body['since'][11:16]}"
+    likelihood = f"p = {probability:.2f}" if probability < NEAR_CERTAIN else "p > 0.99"
+    return f"{subject(body)}, {body['class']} attack, {likelihood}, since {body['since'][11:16]}"
 
 
 def subject(body: dict[str, Any]) -> str:
-    """Zone and node in words: `zone-07` is zone 7."""
+    """Return zone and node in words; `zone-07` becomes `Zone 7`."""
     words = [word.lstrip("0") or "0" if word.isdigit() else word for word in (body["zone"] or "").split("-")]
     place = " ".join(words)
     return f"{place[:1].upper()}{place[1:]}: {body['name']}" if place else str(body["name"])
 
 
-def news(kind: str, body: dict[str, Any]) -> str:
-    """One line about an incident's event."""
+def event_line(kind: str, body: dict[str, Any]) -> str:
+    """Return one line about an event of an incident."""
     match kind:
         case "incident.closed":
             return f"{subject(body)} is back to normal"
         case "incident.held":
             is_suspended = body["state"] in ("shelved", "suppressed", "out-of-service")
-            return f"{body['text']} (not announced: {body['state'] if is_suspended else 'flood'})"
+            return f"{body['text']} (not announced: {body['state'] if is_suspended else 'alarm flood'})"
     return str(body["text"])
 
 
-def _said(item: dict[str, Any], body: dict[str, Any]) -> str:
-    """The incident's own node was named a moment ago."""
+def _evidence_clause(item: dict[str, Any], body: dict[str, Any]) -> str:
+    """Return the evidence in words; the incident's root, which the headline has just named, becomes `it`."""
     text = str(item["text"])
     return f"it{text.removeprefix(body['name'])}" if item["node"] == body["root"] else text

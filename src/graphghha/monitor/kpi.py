@@ -1,26 +1,26 @@
-"""The figures by which ISA-18.2 judges an alarm system, from its own journal. Targets: `docs/operators.md`."""
+"""The performance figures of ISA-18.2 for an alarm system, from its journal. Targets: `docs/operators.md`."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphghha.alarms import StoredEvent
 from graphghha.errors import NotFoundError
-from graphghha.monitor.journal.reader import Reader
-from graphghha.monitor.sinks import Event
+from graphghha.monitor.journal import Reader
 
 TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
 FLOOD_ABOVE = 10
 CHATTER_TIMES, CHATTER_MS = 3, 60_000
 PAGE = 10_000
-PROCESS = ("site.watching", "alarm.", "incident.", "flood.")  # kinds whose time is the plant's for certain
+PLANT_TIMED = ("site.watching", "alarm.", "incident.", "flood.")  # kinds whose time is certainly plant time
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What a pass over the events of one site leaves."""
+    """The counts for one site, collected in one pass over its events."""
 
-    told: list[int] = field(default_factory=list)
+    annunciated: list[int] = field(default_factory=list)
     priorities: Counter[str] = field(default_factory=Counter)
     roots: Counter[str] = field(default_factory=Counter)
     raises: dict[str, list[int]] = field(default_factory=dict)
@@ -36,16 +36,18 @@ class _Tally:
 
     @property
     def span_ms(self) -> int:
+        """Return the time from the first event to the newest data."""
         return 0 if self.first_ms is None else self.last_ms - self.first_ms
 
-    def take(self, event: Event) -> None:
+    def take(self, event: StoredEvent) -> None:
+        """Count one event."""
         time_ms, body = event.time_ms, event.body
-        if event.kind.startswith(PROCESS):
+        if event.kind.startswith(PLANT_TIMED):
             self.first_ms = time_ms if self.first_ms is None else min(self.first_ms, time_ms)
             self.last_ms = max(self.last_ms, time_ms)
         match event.kind:
             case "incident.annunciated":
-                self.told.append(time_ms)
+                self.annunciated.append(time_ms)
                 self.priorities[body["priority"]] += 1
                 self.roots[f"{body['zone'] or ''}/{body['root']}"] += 1
             case "alarm.raised":
@@ -67,6 +69,7 @@ class _Tally:
                 self.dispositions[body["disposition"]["is"]] += 1
 
     def finish(self, end_ms: int) -> None:
+        """Close what is still standing at the end of the data."""
         if self.first_ms is not None:
             self.last_ms = max(self.last_ms, end_ms)
         for node in list(self.standing):
@@ -81,13 +84,14 @@ class _Tally:
 
 
 def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
-    """Rates are over the time from the first event to the newest data, of the site watched longest.
+    """Return the figures of a site, or of all sites together.
 
-    Every site is counted by itself: they share names of nodes, and their clocks need not agree.
+    Rates refer to the time from the first event to the newest data of the site that was monitored longest. Each site
+    is counted separately, because sites share names of nodes and their clocks need not agree.
     """
     known = reader.sites()
     if site is not None and site not in known:
-        raise NotFoundError(f"{reader.path}: no site {site!r}; there are {', '.join(known) or 'none'}")
+        raise NotFoundError(f"{reader.path}: there is no site {site!r}; the journal has {', '.join(known) or 'none'}")
     tallies = {name: _Tally() for name in ([site] if site else known)}
     for event in _events(reader):
         if event.site in tallies:
@@ -99,10 +103,10 @@ def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
 
 def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
     span = max([1, *(tally.span_ms for tally in tallies)])
-    told = [time for tally in tallies for time in tally.told]
-    periods = Counter(time // TEN_MINUTES for time in told)
+    annunciated = [time for tally in tallies for time in tally.annunciated]
+    periods = Counter(time // TEN_MINUTES for time in annunciated)
     roots = [n for tally in tallies for n in tally.roots.values()]
-    count, top = len(told), sum(sorted(roots, reverse=True)[:10])
+    count, top = len(annunciated), sum(sorted(roots, reverse=True)[:10])
     priorities = sum((tally.priorities for tally in tallies), Counter[str]())
     dispositions = sum((tally.dispositions for tally in tallies), Counter[str]())
     return {
@@ -111,7 +115,7 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
         "per_10_min": round(count * TEN_MINUTES / span, 4),
         "per_hour": round(count * HOUR / span, 3),
         "per_day": round(count * DAY / span, 2),
-        "most_in_10_min": _most_within(told, TEN_MINUTES),
+        "most_in_10_min": _most_within(annunciated, TEN_MINUTES),
         "share_of_periods_above_10": round(
             sum(n > FLOOD_ABOVE for n in periods.values()) / max(1, -(-span // TEN_MINUTES)), 5
         ),
@@ -125,7 +129,7 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
     }
 
 
-def _events(reader: Reader) -> Iterable[Event]:
+def _events(reader: Reader) -> Iterable[StoredEvent]:
     number = 0
     while page := reader.events_after(number, PAGE):
         yield from page
@@ -133,7 +137,7 @@ def _events(reader: Reader) -> Iterable[Event]:
 
 
 def _most_within(times: list[int], window_ms: int) -> int:
-    """The most in any stretch of this length, wherever it begins."""
+    """Return the largest number of times within any interval of this length."""
     times, begin, most = sorted(times), 0, 0
     for end, time in enumerate(times):
         while time - times[begin] >= window_ms:

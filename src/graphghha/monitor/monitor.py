@@ -1,25 +1,26 @@
-"""Many sites in one process: readings in, journal out, nothing acknowledged before it is on the disk.
+"""Many sites in one process: readings in, journal out; a batch is acknowledged only once it is on the disk.
 
-One site's error never stops another; a disk that fails stops the journal, not the scoring.
+An error at one site never stops another, and a failing disk stops the journal but not the scoring.
 """
 
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Event as Flag
 
 import numpy as np
 
-from graphghha.alarms import Command, Fact, iso, refold
+from graphghha._util.times import iso
+from graphghha.alarms import Command, Event, board_from_events
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
-from graphghha.monitor.commit_buffer import Pending
+from graphghha.monitor.commit_buffer import CommitBuffer
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
-from graphghha.monitor.journal.journal import Journal
-from graphghha.monitor.site import Outcome, Site, SiteConfig
-from graphghha.monitor.status import summarise
+from graphghha.monitor.journal import Journal
+from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
+from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
 from graphghha.windows import Rows
 
@@ -28,228 +29,230 @@ POLL_S, COMMANDS_EVERY_S = 0.05, 0.25
 
 
 class Monitor:
-    """Feed it batches, or let it run on sources."""
+    """Monitors sites: hand it batches with `step`, or let it `run` on sources."""
 
     def __init__(self, journal: Journal, *, load: Callable[[str, Path], Detector] | None = None) -> None:
-        """`load(site, directory)` makes a verified detector of a model directory; only swapping models needs it."""
+        """`load(site, directory)` returns a verified detector of a model directory; only `swap_model` needs it."""
         self.journal, self._load = journal, load
         self.sites: dict[str, Site] = {}
-        self._pending: dict[str, Pending] = {}
+        self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
-        self._told_damage = journal.damage is None
+        self._has_damage_to_report = journal.damage is not None
 
     @property
     def is_journal_failing(self) -> bool:
+        """Return whether the last write to the journal failed."""
         return self._failing_since_ms is not None
 
     def add(self, name: str, detector: Detector, config: SiteConfig | None = None) -> Site:
-        """Watch a site: as it stood in the journal, or from the beginning."""
+        """Start to monitor a site: from its state in the journal if there is one, otherwise from the beginning."""
         if name in self.sites:
-            raise ConfigError(f"site {name!r} is watched already")
+            raise ConfigError(f"site {name!r} is already monitored; give each site a name of its own")
         config = config or SiteConfig()
-        pending = self._pending[name] = Pending()
-        self.sites[name], note = self._restored(name, detector, config)
+        buffer = self._buffers[name] = CommitBuffer()
+        self.sites[name], note = self._restore(name, detector, config)
         graph = detector.graph
         zones = list(dict.fromkeys(zone for zone in graph.zones if zone is not None))
-        what = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
-        self.journal.register(name, {**what, "points": list(detector.points), "step_ms": config.intake.step_ms})
+        about = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
+        self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
         now_ms = self._time_ms(name)
-        if not self._told_damage:
-            pending.facts.append(Fact(now_ms, "journal.damaged", {"priority": "high", **(self.journal.damage or {})}))
-            self._told_damage = True
+        if self._has_damage_to_report:
+            damage = {"priority": "high", **(self.journal.damage or {})}
+            buffer.events.append(Event(now_ms, "journal.damaged", damage))
+            self._has_damage_to_report = False
         if note:
             log.warning("%s: %s", name, note)
-            pending.facts.append(Fact(now_ms, "site.reset", {"reason": note}))
+            buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))
         return self.sites[name]
 
-    def step(self, batch: Batch, source: Source | None = None) -> list[Fact]:
-        """Judge a batch, write what came of it, then acknowledge it to its source."""
+    def feed(self, name: str, source: Source) -> Feed:
+        """Return the source of a site as `run` takes it; its silence is counted on from the site's last batch."""
+        return Feed(name, source, self.sites[name].received_ms)
+
+    def step(self, batch: Batch, source: Source | None = None) -> list[Event]:
+        """Score a batch, write the result, then acknowledge the batch to its source."""
         if batch.site not in self.sites:
-            raise NotFoundError(f"no site {batch.site!r}; watched are {', '.join(self.sites) or 'none'}")
-        facts = self._guarded(batch.site, lambda site: site.take(batch))
-        if self.sites[batch.site].intake.is_adrift:
-            self._begin_anew(batch.site)
-            facts += self._guarded(batch.site, lambda site: site.take(batch))
+            raise NotFoundError(f"no site {batch.site!r}; monitored are {', '.join(self.sites) or 'none'}")
+        events = self._guarded(batch.site, lambda site: site.take(batch))
+        if self.sites[batch.site].is_adrift:
+            self._start_afresh(batch.site)
+            events += self._guarded(batch.site, lambda site: site.take(batch))
         if source is not None:
-            self._pending[batch.site].hold(source, batch)
+            self._buffers[batch.site].hold(source, batch)
         self.commit()
-        return facts
+        return events
 
-    def finish(self, name: str) -> list[Fact]:
-        """The source of a site has ended: judge what is still open."""
-        facts = self._guarded(name, Site.finish)
+    def finish(self, name: str) -> list[Event]:
+        """Score the rows of a site that are still open, because its source has ended."""
+        events = self._guarded(name, Site.finish)
         self.commit()
-        return facts
+        return events
 
-    def note(self, name: str, fact: Fact) -> None:
-        """Something to be journaled beside what the site itself says."""
-        self._pending[name].facts.append(fact)
+    def record(self, name: str, event: Event) -> None:
+        """Add an event to the site's next commit."""
+        self._buffers[name].events.append(event)
 
-    def serve(self) -> None:
-        """Answer operators who left commands in the journal."""
+    def answer_commands(self) -> None:
+        """Carry out the commands that operators have left in the journal."""
         commands = self.journal.pending_commands()
-        answered = {number for pending in self._pending.values() for number, *_ in pending.answers}
+        answered = {number for buffer in self._buffers.values() for number, *_ in buffer.answers}
         for number, name, command in commands:
-            if number not in answered:  # else the answer waits for the disk
+            if number not in answered:  # otherwise its answer waits for the disk
                 self._answer(number, name, command)
         if commands:
             self.commit()
 
-    def command(self, name: str, command: Command) -> list[Fact]:
-        """Fold a command of an operator in this process; refused ones raise."""
-        facts = self.sites[name].command(command, self.journal.reader.incident(command.target))
-        self._pending[name].facts += facts
+    def command(self, name: str, command: Command) -> list[Event]:
+        """Carry out a command given in this process; raise the reason if it is refused."""
+        events = self.sites[name].command(command, self.journal.reader.incident(command.target))
+        self._buffers[name].events += events
         self.commit()
-        return facts
+        return events
 
-    def swap(self, name: str, directory: Path) -> bool:
-        """Another model for a site, verified first; the old one stays when the new one fails."""
+    def swap_model(self, name: str, directory: Path) -> bool:
+        """Use another model for a site; if it cannot be used, keep the old one and return False."""
         site = self.sites[name]
         assert self._load is not None, "a monitor that swaps models is given `load`"
         try:
             detector = self._load(name, directory)
-            site.swap(detector, self._history(name, detector))
-        except Exception as exc:  # whatever is wrong with the new one, the old one goes on
+            site.swap_model(detector, self._history(name, detector))
+        except Exception as exc:  # whatever is wrong with the new model, the old one stays in use
             is_ours = isinstance(exc, GraphGHHAError)
             reason = str(exc) if is_ours else repr(exc)
-            log.error("%s: model %s refused: %s", name, directory, reason, exc_info=not is_ours)
+            log.error("%s: model %s was refused: %s", name, directory, reason, exc_info=not is_ours)
             body = {"directory": directory.name, "reason": reason, "kept": site.detector.model}
-            self.note(name, Fact(self._time_ms(name), "model.refused", body))
+            self.record(name, Event(self._time_ms(name), "model.refused", body))
             self.commit()
             return False
-        self.note(name, Fact(self._time_ms(name), "model.swapped", {"model": detector.model}))
+        self.record(name, Event(self._time_ms(name), "model.swapped", {"model": detector.model}))
         self.commit()
         return True
 
     def commit(self) -> None:
-        """Write what is pending, then acknowledge. A failing journal is an event of its own; scoring goes on."""
-        waiting = {name: pending for name, pending in self._pending.items() if pending}
+        """Write what the buffers hold, then acknowledge the batches. A failing journal does not stop the scoring."""
+        waiting = {name: buffer for name, buffer in self._buffers.items() if buffer}
         if not waiting:
             return
         since_ms = self._failing_since_ms
         try:
-            back = [Fact(self._now_ms, "journal.recovered", {"since_ms": since_ms})] if since_ms is not None else []
+            recovered = [] if since_ms is None else [Event(self._now_ms, "journal.recovered", {"since_ms": since_ms})]
             self.journal.write(
                 [
-                    pending.entry(self.sites[name], summarise(self.sites[name]), back if at == 0 else [])
-                    for at, (name, pending) in enumerate(waiting.items())
+                    buffer.to_commit(self.sites[name], summarize_site(self.sites[name]), recovered if at == 0 else [])
+                    for at, (name, buffer) in enumerate(waiting.items())
                 ]
             )
         except JournalError as exc:
             self._journal_failed(exc, next(iter(waiting)))
             return
         self._failing_since_ms = None
-        for pending in waiting.values():
-            pending.settle()
+        for buffer in waiting.values():
+            buffer.settle()
 
-    def run(self, sources: Mapping[str, Source], stop: Flag) -> None:
-        """Poll, judge, commit, acknowledge, until told to stop or every source has ended."""
-        feeds = {name: Feed(source, self.sites[name].intake.received_ms) for name, source in sources.items()}
-        served = time.monotonic()
-        while feeds and not stop.is_set():
-            for name, feed in list(feeds.items()):
-                if not self._pull(name, feed, POLL_S / len(feeds)):
-                    del feeds[name]
-            if time.monotonic() - served >= COMMANDS_EVERY_S:
-                self.serve()
-                served = time.monotonic()
-        self.serve()
+    def run(self, feeds: Iterable[Feed], stop: Flag) -> None:
+        """Poll, score, commit and acknowledge until `stop` is set or every source has ended."""
+        active = list(feeds)
+        answered_at = time.monotonic()
+        while active and not stop.is_set():
+            timeout_s = POLL_S / len(active)
+            active = [feed for feed in active if self._poll(feed, timeout_s)]
+            if time.monotonic() - answered_at >= COMMANDS_EVERY_S:
+                self.answer_commands()
+                answered_at = time.monotonic()
+        self.answer_commands()
         self.commit()
 
-    def _pull(self, name: str, feed: Feed, timeout_s: float) -> bool:
-        """One batch of one source; False when it has ended."""
-        now = time.monotonic()
-        if now < feed.not_before:
-            time.sleep(min(timeout_s, feed.not_before - now))
+    def _poll(self, feed: Feed, timeout_s: float) -> bool:
+        """Take one batch of one source; return False when the source has ended."""
+        if (pause_s := feed.pause_s) > 0:
+            time.sleep(min(timeout_s, pause_s))
             return True
         try:
-            batch = feed.source.poll(timeout_s)
-        except Exception as exc:  # whatever a source throws concerns its own site only
-            self._source_failed(name, feed, exc)
+            batch = feed.poll(timeout_s)
+        except Exception as exc:  # whatever a source raises concerns its own site only
+            self._source_failed(feed, exc)
             return True
-        if batch is None:
-            if feed.source.status.is_finished:
-                if feed.is_awaited:
-                    self._tell_silence(name, feed)
-                self.finish(name)
-                return False
-            batch = feed.tick(name, now)
-            self._await(name, feed, now)
         if batch is not None:
-            feed.heard(batch, now)
-            self.step(batch, feed.source if batch.receipt is not None or len(batch) else None)
+            self.step(batch, feed if batch.receipt is not None or len(batch) else None)
+            return True
+        if feed.is_overdue(self.sites[feed.site].config.lost_after_ms / 1000):
+            self._source_silent(feed)
+        if feed.status.is_finished:
+            self.finish(feed.site)
+            return False
         return True
 
-    def _await(self, name: str, feed: Feed, now: float) -> None:
-        """A site that was never heard has no plant time yet, and still must not be silent without a word."""
-        if feed.is_awaited and now - feed.began >= self.sites[name].config.lost_after_ms / 1000:
-            self._tell_silence(name, feed)
-
-    def _tell_silence(self, name: str, feed: Feed) -> None:
-        feed.is_awaited = False
-        reason = feed.source.status.detail
-        log.warning("%s: not one usable reading: %s", name, reason)
-        self.note(name, Fact(self._time_ms(name), "source.silent", {"priority": "high", "reason": reason}))
+    def _source_silent(self, feed: Feed) -> None:
+        """Report a source that has never sent a reading: without plant time the site itself cannot notice."""
+        reason = feed.status.detail
+        log.warning("%s: the source has not sent a usable reading: %s", feed.site, reason)
+        body = {"priority": "high", "reason": reason}
+        self.record(feed.site, Event(self._time_ms(feed.site), "source.silent", body))
         self.commit()
 
-    def _source_failed(self, name: str, feed: Feed, exc: Exception) -> None:
-        log.warning("%s: source failed, next try in %g s: %s", name, feed.back_off_s, exc)
-        if feed.is_first_failure:
-            self.note(name, Fact(self._time_ms(name), "source.failed", {"reason": str(exc)}))
+    def _source_failed(self, feed: Feed, exc: Exception) -> None:
+        if not feed.is_failing:
+            self.record(feed.site, Event(self._time_ms(feed.site), "source.failed", {"reason": str(exc)}))
             self.commit()
-        feed.back_off(time.monotonic())
+        log.warning("%s: the source failed, next attempt in %.1f s: %s", feed.site, feed.note_failure(), exc)
 
     def _answer(self, number: int, name: str, text: str) -> None:
-        pending = self._pending[name if name in self.sites else next(iter(self.sites))]
+        buffer = self._buffers[name if name in self.sites else next(iter(self.sites))]
         try:
             if name not in self.sites:
-                raise NotFoundError(f"site {name!r} is not watched any more; watched are {', '.join(self.sites)}")
+                raise NotFoundError(f"site {name!r} is no longer monitored; monitored are {', '.join(self.sites)}")
             command = Command.from_dict(json.loads(text))
-            pending.facts += self.sites[name].command(command, self.journal.reader.incident(command.target))
-            pending.answers.append((number, "done", ""))
+            buffer.events += self.sites[name].command(command, self.journal.reader.incident(command.target))
+            buffer.answers.append((number, "done", ""))
         except (GraphGHHAError, ValueError) as exc:
-            pending.answers.append((number, "refused", f"{type(exc).__name__}: {exc}"))
+            buffer.answers.append((number, "refused", f"{type(exc).__name__}: {exc}"))
 
-    def _guarded(self, name: str, work: Callable[[Site], Outcome]) -> list[Fact]:
-        """A site that fails goes back to its last commit; the batch that did it is reported and left."""
-        pending = self._pending[name]
+    def _guarded(self, name: str, work: Callable[[Site], SiteUpdate]) -> list[Event]:
+        """Run one step of a site; if it fails, return the site to its last commit and report the failure."""
+        buffer = self._buffers[name]
         try:
-            outcome = work(self.sites[name])
+            update = work(self.sites[name])
         except Exception as exc:
-            log.exception("%s: a batch could not be judged", name)
+            log.exception("%s: a batch could not be scored", name)
             site = self.sites[name]
-            if not pending.rows:  # else the journal is behind, and memory is the better witness
-                self.sites[name], _ = self._restored(name, site.detector, site.config)
+            if not buffer.rows:  # otherwise the journal is behind, and the state in memory is the better one
+                self.sites[name], _ = self._restore(name, site.detector, site.config)
             failed = {"priority": "high", "reason": repr(exc)}
-            outcome = Outcome([Fact(self._time_ms(name), "site.failed", failed)])
-        pending.add(outcome)
-        return outcome.facts
+            update = SiteUpdate([Event(self._time_ms(name), "site.failed", failed)])
+        buffer.add(update)
+        return update.events
 
-    def _restored(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
-        kept, reader = None, self.journal.reader
+    def _restore(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
+        """Return the site as in the journal, or a new one with the reason why its state cannot be used."""
+        checkpoint, reader = None, self.journal.reader
         try:
-            kept = reader.checkpoint(name)
-            if kept is not None:
-                return Site.from_state(name, detector, config, *kept, self._history(name, detector)), ""
+            checkpoint = reader.checkpoint(name)
+            if checkpoint is not None:
+                return Site.from_state(name, detector, config, *checkpoint, self._history(name, detector)), ""
             reason = "it is not in the journal"
         except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
             reason = str(exc)
         site, events = Site(name, detector, config), reader.site_events(name)
+        note = f"saved state is unusable; starting fresh: {reason}"
         if not events:
-            return site, "" if kept is None else f"its state cannot be used, it begins anew: {reason}"
-        # what operators were told and have said stands in the events, whatever became of the checkpoint
-        desk = refold(((event.kind, event.body) for event in events), detector.graph.names, latching=config.latching)
-        self._pending[name].facts += site.inherit(kept[1] if kept else desk, events[-1].time_ms)
-        return site, f"its state cannot be used, it begins anew: {reason}"
+            return site, "" if checkpoint is None else note
+        # incidents and operators' commands are also in the events, whatever happened to the checkpoint
+        if checkpoint is not None:
+            board = checkpoint[1]
+        else:
+            about = ((event.kind, event.body) for event in events)
+            board = board_from_events(about, detector.graph.names, latching=config.latching).to_dict()
+        self._buffers[name].events += site.inherit(board, events[-1].time_ms)
+        return site, note
 
-    def _begin_anew(self, name: str) -> None:
-        """The first reading ever bore a wrong time, or the site stood still for longer than a grid can bridge."""
-        old, pending = self.sites[name], self._pending[name]
+    def _start_afresh(self, name: str) -> None:
+        """Replace a site whose first reading had a wrong time, or that was silent for longer than a grid can bridge."""
+        old, buffer = self.sites[name], self._buffers[name]
         self.sites[name] = site = Site(name, old.detector, old.config)
-        pending.facts += site.inherit(old.desk.to_dict(), old.time_ms)
-        reason = f"its points have gone on far from {iso(old.time_ms)}, it begins anew"
+        buffer.events += site.inherit(old.board_state(), old.time_ms)
+        reason = f"its points now state times far from {iso(old.time_ms)}; starting fresh"
         log.warning("%s: %s", name, reason)
-        pending.facts.append(Fact(old.time_ms, "site.reset", {"reason": reason}))
+        buffer.events.append(Event(old.time_ms, "site.reset", {"reason": reason}))
 
     def _history(self, name: str, detector: Detector) -> Rows:
         rows = self.journal.reader.rows(name, newest=detector.history_rows) if detector.history_rows else None
@@ -263,14 +266,14 @@ class Monitor:
             self._failing_since_ms = self._now_ms
             log.error("the journal cannot be written; scoring goes on: %s", exc)
             body = {"priority": "high", "reason": str(exc)}
-            self._pending[name].facts.append(Fact(self._now_ms, "journal.failing", body))
-        for pending in self._pending.values():
-            pending.bound()
+            self.record(name, Event(self._now_ms, "journal.failing", body))
+        for buffer in self._buffers.values():
+            buffer.bound()
 
     @property
     def _now_ms(self) -> int:
         return max((self._time_ms(name) for name in self.sites), default=0)
 
     def _time_ms(self, name: str) -> int:
-        """Plant time; before the first row nobody but this machine's clock can tell."""
+        """Return the plant time; before the first row only this machine's clock is known."""
         return self.sites[name].time_ms or time.time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""The deterministic core: rows -> scores -> alarms -> incidents. No clock, no I/O: the same rows, the same steps."""
+"""The deterministic core: rows -> scores -> alarms -> incidents. No clock, no I/O: equal rows give equal steps."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.alarms import (
-    AlarmEvents,
     AlarmRule,
     AlarmState,
+    AlarmTransitions,
     Change,
     GroupRule,
     GroupState,
@@ -25,41 +25,41 @@ from graphghha.graph import CpsGraph
 
 
 class Scorer(Protocol):
-    """What the monitor asks of an engine."""
+    """What the monitor needs of an engine."""
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Any:
-        """Readings [r p] in SI; returns an object whose `probs` is [w s c], NaN where a node is unknown."""
+        """Take readings [r p] in SI; return an object whose `probs` is [w s c], NaN where a node is unknown."""
 
 
 @runtime_checkable
 class Explainer(Protocol):
-    """What a scorer may offer besides: evidence from inside its model."""
+    """What a scorer may offer in addition: evidence from inside its model."""
 
     def explain(self, scored: Any, window: int, node: int) -> list[dict[str, Any]]:
-        """About a node in one of the windows that `push` has just scored; items as in an incident's evidence."""
+        """Return evidence about a node in a window that `push` has just scored; items as in an incident's evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one row brought."""
+    """The result of one row."""
 
     time_ms: int
     scores: NDArray[np.float32]  # [s c]
-    events: AlarmEvents
+    transitions: AlarmTransitions
     changes: tuple[Change, ...]
     explain: Callable[[int], list[dict[str, Any]]]  # evidence from inside the model
 
     def probability(self, node: int) -> float:
-        """P(attack)."""
+        """Return P(attack) of a node."""
         return 1.0 - float(self.scores[node, 0])
 
     def attack_class(self, node: int) -> str:
-        """The likeliest of the attack classes."""
+        """Return the likeliest attack class of a node."""
         return CLASSES[1 + int(np.argmax(self.scores[node, 1:]))]
 
 
 class Pipeline:
-    """One building: feed rows in time order, read steps."""
+    """The detection of one site: takes rows in time order and yields steps."""
 
     def __init__(self, scorer: Scorer, graph: CpsGraph, rule: AlarmRule, group_rule: GroupRule) -> None:
         self.graph, self.scorer, self._rule, self._group_rule = graph, scorer, rule, group_rule
@@ -69,11 +69,11 @@ class Pipeline:
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
-        """Those open now."""
+        """Return the open incidents."""
         return self._groups.incidents
 
     def warm_up(self, values: NDArray[Any], fresh: NDArray[np.bool_]) -> None:
-        """Rows that fill the windows and are not judged."""
+        """Fill the windows with rows that are not scored."""
         if len(values):
             self.scorer.push(values, fresh, np.zeros(len(values), np.bool_))
 
@@ -84,10 +84,10 @@ class Pipeline:
         fresh: NDArray[np.bool_],
         judged: NDArray[np.bool_] | None = None,
     ) -> Iterator[Step]:
-        """Judge rows one by one. Rows not `judged` [r] are steps all the same: all nodes are unknown in them."""
+        """Yield a step for every row. In a row that is not `judged` [r], all nodes are unknown."""
         if not len(values):
             return
-        heard = np.asarray(fresh.any(axis=1))  # a row of which nothing is known needs no engine
+        heard = np.asarray(fresh.any(axis=1))  # a row without any reading needs no engine
         if judged is not None:
             heard &= judged
         probs = np.full((len(values), self.graph.num_nodes, len(CLASSES)), np.nan, np.float32)
@@ -96,30 +96,31 @@ class Pipeline:
         windows = np.cumsum(heard) - 1
         for at, (time_ms, scores) in enumerate(zip(times_ms.tolist(), probs, strict=True)):
             attack = 1.0 - scores[:, 0].astype(np.float64)
-            self.alarms, events = advance(self.alarms, attack, self._rule)
-            self._groups, changes = group(self._groups, self.alarms, events, attack, self._near, self._group_rule)
-            yield Step(time_ms, scores, events, changes, partial(self._explain, scored, int(windows[at])))
+            self.alarms, transitions = advance(self.alarms, attack, self._rule)
+            self._groups, changes = group(self._groups, self.alarms, transitions, attack, self._near, self._group_rule)
+            yield Step(time_ms, scores, transitions, changes, partial(self._explain, scored, int(windows[at])))
 
     def _explain(self, scored: Any, window: int, node: int) -> list[dict[str, Any]]:
         return self.scorer.explain(scored, window, node) if isinstance(self.scorer, Explainer) else []
 
     def to_state(self) -> dict[str, Any]:
-        """Alarms and groups; the scorer's windows are rebuilt from rows instead."""
+        """Return alarms and groups for a checkpoint; the scorer's windows are rebuilt from rows instead."""
         return {
             "alarms": {field.name: getattr(self.alarms, field.name) for field in fields(self.alarms)},
-            "incidents": [_plain(incident) for incident in self._groups.incidents],
+            "incidents": [_to_dict(incident) for incident in self._groups.incidents],
             "next_number": self._groups.next_number,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over alarms and groups from `to_state`."""
         self.alarms = AlarmState(**state["alarms"])
-        self._groups = GroupState(tuple(_incident(each) for each in state["incidents"]), state["next_number"])
+        self._groups = GroupState(tuple(_from_dict(each) for each in state["incidents"]), state["next_number"])
 
 
-def _plain(incident: Incident) -> dict[str, Any]:
+def _to_dict(incident: Incident) -> dict[str, Any]:
     return asdict(incident) | {"standing": sorted(incident.standing)}
 
 
-def _incident(data: Mapping[str, Any]) -> Incident:
+def _from_dict(data: Mapping[str, Any]) -> Incident:
     sequences = {"members": tuple(data["members"]), "ranking": tuple(data["ranking"])}
     return Incident(**{**data, **sequences, "standing": frozenset(data["standing"])})

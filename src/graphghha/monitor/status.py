@@ -1,40 +1,41 @@
-"""The one read model: what a terminal shows and a web API serves comes from here."""
+"""How a site stands, as plain JSON: the one read model behind terminals and web pages."""
 
 from typing import Any
 
 import numpy as np
 
-from graphghha.alarms import WORDS, Letter, iso
-from graphghha.monitor.journal.reader import Reader
+from graphghha._util.times import iso
+from graphghha.alarms import STATE_NAMES, IsaState
+from graphghha.monitor.journal import Reader
 from graphghha.monitor.site import Site
 
 UNKNOWN = "unknown"
-# a zone is in the first of these states that any of its nodes is in; unknown is never normal
+# a zone is in the first of these states that any of its nodes is in; an unknown node is never counted as normal
 WORST_FIRST = (
-    WORDS[Letter.UNACKNOWLEDGED],
-    WORDS[Letter.ACKNOWLEDGED],
-    WORDS[Letter.RETURNED],
+    STATE_NAMES[IsaState.UNACKNOWLEDGED],
+    STATE_NAMES[IsaState.ACKNOWLEDGED],
+    STATE_NAMES[IsaState.RETURNED],
     UNKNOWN,
-    WORDS[Letter.SHELVED],
-    WORDS[Letter.SUPPRESSED],
-    WORDS[Letter.OUT_OF_SERVICE],
-    WORDS[Letter.NORMAL],
+    STATE_NAMES[IsaState.SHELVED],
+    STATE_NAMES[IsaState.SUPPRESSED],
+    STATE_NAMES[IsaState.OUT_OF_SERVICE],
+    STATE_NAMES[IsaState.NORMAL],
 )
 
 
-def summarise(site: Site) -> dict[str, Any]:
-    """How a site stands, as plain JSON: written with every commit, so that readers need no model."""
-    graph, counters = site.detector.graph, site.intake.counters
+def summarize_site(site: Site) -> dict[str, Any]:
+    """Return how a site stands. It is written with every commit, so that readers need no model."""
+    graph, counters = site.detector.graph, site.counters
     states: dict[str, set[str]] = {zone or "": set() for zone in graph.zones}
-    missing = dict.fromkeys(states, 0)
+    unknown = dict.fromkeys(states, 0)
     for node in np.flatnonzero(site.unknown).tolist():
         states[graph.zones[node] or ""].add(UNKNOWN)
-        missing[graph.zones[node] or ""] += 1
-    letters = site.desk.letters
-    zone_of = dict(zip(graph.names, graph.zones, strict=True))
-    for name, letter in letters.items():
-        if name in zone_of:  # else it belongs to a graph this site had before
-            states[zone_of[name] or ""].add(WORDS[letter])
+        unknown[graph.zones[node] or ""] += 1
+    alarms = site.alarm_states
+    zone_by_name = dict(zip(graph.names, graph.zones, strict=True))
+    for name, state in alarms.items():
+        if name in zone_by_name:  # otherwise it belongs to a graph that this site had before
+            states[zone_by_name[name] or ""].add(STATE_NAMES[state])
     return {
         "site": site.name,
         "as_of": iso(site.time_ms),
@@ -42,23 +43,23 @@ def summarise(site: Site) -> dict[str, Any]:
         "model": site.detector.model,
         "is_lost": site.is_lost,
         "is_warm": site.is_warm,
-        "is_flood": site.desk.is_flood,
+        "is_flood": site.is_flood,
         "steps": site.steps,
         "zones": [
-            {"zone": zone or None, "state": worst(found), "unknown": missing[zone]} for zone, found in states.items()
+            {"zone": zone or None, "state": _worst(found), "unknown": unknown[zone]} for zone, found in states.items()
         ],
-        "alarms": {name: str(letter) for name, letter in letters.items()},
+        "alarms": {name: str(state) for name, state in alarms.items()},
         "counters": {name: getattr(counters, name) for name in counters.__dataclass_fields__},
-        "rejected": dict(site.intake.rejected),
+        "rejected": site.rejected,
     }
 
 
-def worst(states: set[str]) -> str:
-    return next((state for state in WORST_FIRST if state in states), WORDS[Letter.NORMAL])
-
-
-def read_view(reader: Reader, site: str, *, newest: int = 10) -> dict[str, Any]:
-    """A site at its last commit: zones, newest incidents with their sentences, counters, data-as-of."""
+def read_status(reader: Reader, site: str, *, newest: int = 10) -> dict[str, Any]:
+    """Return a site as of its last commit: zones, newest incidents with their sentences, counters, time of the data."""
     incidents = reader.incidents(site=site, limit=newest)
     open_count = len(reader.incidents(site=site, is_open=True))
     return {**reader.summary(site), "open_incidents": open_count, "incidents": incidents}
+
+
+def _worst(states: set[str]) -> str:
+    return next((state for state in WORST_FIRST if state in states), STATE_NAMES[IsaState.NORMAL])

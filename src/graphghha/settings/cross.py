@@ -5,12 +5,19 @@ from collections.abc import Iterator, Sequence
 from graphghha.errors import GraphGHHAError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor.sinks.base import MONITOR
-from graphghha.monitor.sinks.topics import overlap
+from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
-from graphghha.sources import FileConfig, MqttConfig, SimulatedConfig, StdinConfig, open_source, read_mapping
+from graphghha.sources import (
+    FileConfig,
+    MqttConfig,
+    SimulatedConfig,
+    StdinConfig,
+    filters_overlap,
+    open_source,
+    read_mapping,
+)
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
@@ -78,7 +85,7 @@ def _mqtt_conflicts(settings: Settings) -> Iterator[str]:
         broker = _broker(config.host, config.port)
         yield from _taken(clients, where, broker, config.client_id)
         for reader, _, source in readers:
-            read = [topic for topic in source.filters if overlap(topic, f"{config.prefix}/#")]
+            read = [topic for topic in source.filters if filters_overlap(topic, f"{config.prefix}/#")]
             if read and _broker(source.host, source.port) == broker:
                 yield f"{where}.prefix: {reader} reads {read[0]!r}, where {config.prefix!r} lies; choose one outside"
 

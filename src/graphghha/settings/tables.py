@@ -17,12 +17,17 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from graphghha._util.tls import Tls
 from graphghha.errors import GraphGHHAError
-from graphghha.monitor.sinks import Sink
-from graphghha.monitor.sinks.jsonl import JsonLinesFile
-from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
-from graphghha.monitor.sinks.syslog import ENTERPRISE, SyslogConfig, SyslogSink
-from graphghha.monitor.sinks.tls import Tls
+from graphghha.monitor.sinks import (
+    ENTERPRISE,
+    JsonLinesFile,
+    MqttSink,
+    MqttSinkConfig,
+    Sink,
+    SyslogConfig,
+    SyslogSink,
+)
 from graphghha.sources import MqttConfig, SourceConfig, parse_address, stated_zones
 
 

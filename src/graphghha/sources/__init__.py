@@ -3,7 +3,14 @@
 from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Quality, ReadingBatch, Rejection, RowBatch, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
-from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
+from graphghha.sources.config import (
+    FileConfig,
+    MqttConfig,
+    SimulatedConfig,
+    SourceConfig,
+    StdinConfig,
+    filters_overlap,
+)
 from graphghha.sources.mapping_file import read_mapping
 from graphghha.sources.opening import open_source, stated_zones
 
@@ -23,6 +30,7 @@ __all__ = [
     "StdinConfig",
     "check_address",
     "check_source",
+    "filters_overlap",
     "open_source",
     "parse_address",
     "read_mapping",

@@ -129,3 +129,24 @@ def _check_filter(topic: str) -> None:
     is_wrong = any(len(level) > 1 and ("#" in level or "+" in level) for level in levels) or "#" in levels[:-1]
     if not topic or is_wrong:
         raise ConfigError(f"mqtt: {topic!r} is not a valid topic filter; + stands for one level, # for all that follow")
+
+
+def _levels(topic_filter: str) -> list[str]:
+    """Return the levels of a filter, without the share name of a shared subscription."""
+    parts = topic_filter.split("/")
+    return parts[2:] if parts[0] == "$share" and len(parts) > 2 else parts
+
+
+def filters_overlap(first: str, second: str) -> bool:
+    """Return whether any topic matches both filters."""
+    a, b = _levels(first), _levels(second)
+    # a wildcard at the first level does not match the broker's own topics, which begin with $
+    if any(x[0] in ("#", "+") and y[0].startswith("$") for x, y in ((a, b), (b, a))):
+        return False
+    for x, y in zip(a, b, strict=False):
+        if "#" in (x, y):
+            return True
+        if x != y and "+" not in (x, y):
+            return False
+    longer = a[len(b) :] or b[len(a) :]
+    return longer in ([], ["#"])  # `a/#` matches `a` itself

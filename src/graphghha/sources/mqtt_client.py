@@ -1,8 +1,9 @@
 """How we appear to an MQTT broker: identity, credentials, TLS, a session that outlives us, limits on what it sends."""
 
-import ssl
 from pathlib import Path
+from typing import Any
 
+from graphghha._util.tls import Tls, read_secret
 from graphghha.errors import ConfigError, DataError, EngineError
 from graphghha.sources.config import MAX_PACKET_BYTES, MqttConfig
 
@@ -16,20 +17,35 @@ except ImportError as exc:
     raise EngineError("MQTT needs paho-mqtt: pip install 'graphghha[mqtt]'") from exc
 
 
+def new_client(
+    client_id: str, *, username: str | None, password_file: Path | None, tls: Tls | None, **options: Any
+) -> Client:
+    """Return an MQTT 5 client that has not connected yet; raise `OSError` or `ValueError` if a file is unusable."""
+    client = Client(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, **options)
+    if username is not None:
+        client.username_pw_set(username, read_secret(password_file) if password_file else None)
+    if tls is not None:
+        client.tls_set_context(tls.context())
+    return client
+
+
 def make_client(config: MqttConfig) -> Client:
-    """A client that has not connected yet."""
-    client = Client(
-        CallbackAPIVersion.VERSION2,
-        client_id=config.client_id or "graphghha",
-        protocol=MQTTv5,
-        manual_ack=not config.is_listener,
-    )
-    if config.username is not None:
-        client.username_pw_set(config.username, _secret(config.password_file))
-    elif config.password_file is not None:
+    """Return the client of a source, which has not connected yet."""
+    if config.password_file is not None and config.username is None:
         raise ConfigError("mqtt: a password needs a username")
-    if config.use_tls:
-        client.tls_set_context(_tls(config))
+    tls = Tls(ca_file=config.ca_file, cert_file=config.cert_file, key_file=config.key_file) if config.use_tls else None
+    try:
+        client = new_client(
+            config.client_id or "graphghha",
+            username=config.username,
+            password_file=config.password_file,
+            tls=tls,
+            manual_ack=not config.is_listener,
+        )
+    except UnicodeDecodeError as exc:
+        raise DataError(f"{config.password_file}: the password cannot be read: {exc}") from exc
+    except OSError as exc:
+        raise _unusable_file(config, exc) from exc
     client.reconnect_delay_set(config.reconnect_min_s, config.reconnect_max_s)
     return client
 
@@ -48,21 +64,9 @@ def subscriptions(config: MqttConfig) -> list[tuple[str, SubscribeOptions]]:
     return [(topic, options) for topic in config.filters]
 
 
-def _secret(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise DataError(f"{path}: the password cannot be read: {exc}") from exc
-
-
-def _tls(config: MqttConfig) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=str(config.ca_file) if config.ca_file else None)
-        if config.cert_file:
-            context.load_cert_chain(config.cert_file, config.key_file)
-    except (OSError, ssl.SSLError) as exc:
-        files = ", ".join(str(file) for file in (config.ca_file, config.cert_file, config.key_file) if file)
-        raise ConfigError(f"mqtt: certificates cannot be used ({files}): {exc}") from exc
-    return context
+def _unusable_file(config: MqttConfig, exc: OSError) -> ConfigError | DataError:
+    """Return the error for a password or certificate file that cannot be used."""
+    if config.password_file is not None and exc.filename == str(config.password_file):
+        return DataError(f"{config.password_file}: the password cannot be read: {exc}")
+    files = ", ".join(str(file) for file in (config.ca_file, config.cert_file, config.key_file) if file)
+    return ConfigError(f"mqtt: certificates cannot be used ({files}): {exc}")

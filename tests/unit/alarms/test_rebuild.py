@@ -1,4 +1,4 @@
-"""A desk is a fold over its events: folded again from what it wrote, it is the same desk."""
+"""A board rebuilt from the events it wrote is the same board."""
 
 import json
 from contextlib import suppress
@@ -6,7 +6,8 @@ from contextlib import suppress
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graphghha.alarms import Command, Desk, Verb, iso, refold
+from graphghha._util.times import iso
+from graphghha.alarms import AlarmBoard, Command, Verb, board_from_events
 from graphghha.errors import ConflictError
 
 ZONES = ("zone-01", "zone-02")
@@ -24,31 +25,31 @@ steps = st.one_of(
 
 
 class Shift:
-    """A day at the desk: one incident per zone while any of its nodes is in alarm."""
+    """A day of alarms and commands, with one incident per zone while any of its nodes is in alarm."""
 
     def __init__(self, latching):
-        self.desk, self.facts, self.now = Desk(NODES, latching=latching), [], 0
+        self.board, self.events, self.now = AlarmBoard(NODES, latching=latching), [], 0
         self.standing, self.open, self.newest, self.count = set(), {}, {}, 0
 
     def take(self, step, what):
         self.now += MINUTE
         if step == "wait":
             self.now += what * HOUR
-            self.facts += self.desk.process(self.now, {}, ())
+            self.events += self.board.update_alarms(self.now, {}, ())
         elif step == "raise" and what not in self.standing:
             self.standing.add(what)
-            self.facts += self.desk.process(self.now, {what: 0.97}, ())
-            self.facts += self.desk.report(self.now, [self.news(what)], ())
+            self.events += self.board.update_alarms(self.now, {what: 0.97}, ())
+            self.events += self.board.update_incidents(self.now, [self.changed(what)], ())
         elif step == "clear" and what in self.standing:
             self.standing.remove(what)
-            self.facts += self.desk.process(self.now, {}, [what])
+            self.events += self.board.update_alarms(self.now, {}, [what])
             zone = what.partition("/")[0]
             over = not any(node.startswith(zone) for node in self.standing)
-            self.facts += self.desk.report(self.now, (), [self.open.pop(zone)["id"]] if over else ())
+            self.events += self.board.update_incidents(self.now, (), [self.open.pop(zone)["id"]] if over else ())
         elif isinstance(step, Verb):
             self.command(step, self.newest.get(what, what))
 
-    def news(self, node):
+    def changed(self, node):
         zone, _, role = node.partition("/")
         if zone not in self.open:
             self.count += 1
@@ -59,32 +60,34 @@ class Shift:
         return dict(body), tuple(f"{zone}/{each}" for each in body["alarms"])
 
     def command(self, verb, target):
-        told = [fact.body for fact in self.facts if fact.kind.startswith("incident.") and fact.body["id"] == target]
+        bodies = [
+            event.body for event in self.events if event.kind.startswith("incident.") and event.body["id"] == target
+        ]
         if target in ZONES:
             return  # nothing has happened there yet
-        found = "fault" if verb is Verb.DISPOSE else None
-        command = Command(verb=verb, target=target, by="ada", reason="permit 7", disposition=found)
+        disposition = "fault" if verb is Verb.DISPOSE else None
+        command = Command(verb=verb, target=target, by="ada", reason="permit 7", disposition=disposition)
         with suppress(ConflictError):
-            self.facts += self.desk.apply(command, self.now, told[-1] if told else None)
+            self.events += self.board.apply(command, self.now, bodies[-1] if bodies else None)
 
 
 @settings(max_examples=100)
 @given(st.lists(steps, max_size=40), st.booleans())
 @example([("raise", NODES[0]), (Verb.ACK, NODES[0]), ("clear", NODES[0]), (Verb.RESET, NODES[0])], True)
-def test_folded_from_its_events_it_is_the_same_desk(day, latching):
+def test_a_board_rebuilt_from_its_events_is_the_same_board(day, latching):
     shift = Shift(latching)
     for step, what in day:
         shift.take(step, what)
-    events = [(fact.kind, json.loads(json.dumps(fact.body))) for fact in shift.facts]
-    kept, found = shift.desk.to_dict(), refold(events, NODES, latching=latching)
+    events = [(event.kind, json.loads(json.dumps(event.body))) for event in shift.events]
+    before, rebuilt = shift.board.to_dict(), board_from_events(events, NODES, latching=latching).to_dict()
     for part in ("alarms", "owner", "incidents"):
-        assert found[part] == kept[part], part
+        assert rebuilt[part] == before[part], part
 
 
-def test_a_node_taken_aside_before_the_journal_begins_is_aside_all_the_same():
+def test_a_node_suspended_before_the_journal_begins_stays_suspended():
     body = {"node": NODES[0], "state": "G", "version": 9}
-    desk = Desk.from_dict(refold([("alarm.cleared", body)], NODES), NODES)
-    assert desk.letters == {NODES[0]: "G"} and desk.alarm(NODES[0]).version == 9
+    board = board_from_events([("alarm.cleared", body)], NODES)
+    assert board.states == {NODES[0]: "G"} and board.alarm(NODES[0]).version == 9
     shelved = body | {"state": "E", "reason": "being changed", "until": iso(8 * HOUR)}
-    alarm = Desk.from_dict(refold([("alarm.shelved", shelved)], NODES), NODES).alarm(NODES[0])
+    alarm = board_from_events([("alarm.shelved", shelved)], NODES).alarm(NODES[0])
     assert (alarm.until_ms, alarm.reason) == (8 * HOUR, "being changed")

@@ -26,8 +26,8 @@ def run(probs, rule=RULE):
     """One node through the rule; returns what happened at which step, and the last state."""
     state, seen = AlarmState.start(), []
     for step, prob in enumerate(probs):
-        state, events = advance(state, prob, rule)
-        seen += [(step, name) for name in ("raised", "cleared") if getattr(events, name)]
+        state, transitions = advance(state, prob, rule)
+        seen += [(step, name) for name in ("raised", "cleared") if getattr(transitions, name)]
     return seen, state
 
 
@@ -60,8 +60,8 @@ def test_it_does_what_the_reference_does(probs, rule):
     reference, state = Reference(rule), AlarmState.start()
     for prob in probs:
         expected = reference.feed(prob)
-        state, events = advance(state, prob, rule)
-        assert (bool(events.raised), bool(events.cleared)) == (expected == "raised", expected == "cleared")
+        state, transitions = advance(state, prob, rule)
+        assert (bool(transitions.raised), bool(transitions.cleared)) == (expected == "raised", expected == "cleared")
         assert bool(state.active) == reference.active
         assert bool(state.unknown) == (not math.isfinite(prob))
         assert int(state.silent) == reference.silent
@@ -71,11 +71,11 @@ def test_it_does_what_the_reference_does(probs, rule):
 def test_many_nodes_at_once_are_each_node_alone(rows, rule):
     together, alone = AlarmState.start(4), [AlarmState.start() for _ in range(4)]
     for row in rows:
-        together, events = advance(together, row, rule)
+        together, transitions = advance(together, row, rule)
         for node, prob in enumerate(row):
             alone[node], own = advance(alone[node], prob, rule)
-            for name in ("raised", "cleared", "lost", "found"):
-                assert bool(getattr(events, name)[node]) == bool(getattr(own, name))
+            for name in ("raised", "cleared", "lost", "regained"):
+                assert bool(getattr(transitions, name)[node]) == bool(getattr(own, name))
             for name in ("active", "votes", "quiet", "silent", "onset"):
                 assert getattr(together, name)[node] == getattr(alone[node], name)
 
@@ -104,7 +104,7 @@ def test_a_node_is_unknown_until_first_heard_and_says_when_it_is_lost_and_found(
     state = AlarmState.start(2)
     assert state.unknown.all()
     state, first = advance(state, [0.1, NAN], RULE)
-    assert (first.found.tolist(), first.lost.tolist(), state.unknown.tolist()) == (
+    assert (first.regained.tolist(), first.lost.tolist(), state.unknown.tolist()) == (
         [True, False],
         [False] * 2,
         [False, True],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphghha.monitor.sinks import Event
+from graphghha.alarms import StoredEvent
 from graphghha.monitor.sinks.cef import cef_line
 from graphghha.monitor.sinks.syslog import syslog_message
 from sink_builders import HOSTILE, incident
@@ -16,9 +16,9 @@ GOLDEN = Path(__file__).parent / "golden"
 EVENTS = {
     "incident": incident(7),
     "closed": incident(8, kind="incident.closed", state="normal", priority="low"),
-    "source-lost": Event(9, "north", 1_530_541_020_000, "source.lost", {"priority": "medium", "source": "mqtt"}),
-    "alarm": Event(11, "north", 1_530_541_140_000, "alarm.raised", {"node": "zone-07/FCU_CVLV", "state": "B"}),
-    "heartbeat": Event(1, "monitor", 1_530_541_080_000, "monitor.heartbeat", {"last_event": 9}),
+    "source-lost": StoredEvent(9, "north", 1_530_541_020_000, "source.lost", {"priority": "medium", "source": "mqtt"}),
+    "alarm": StoredEvent(11, "north", 1_530_541_140_000, "alarm.raised", {"node": "zone-07/FCU_CVLV", "state": "B"}),
+    "heartbeat": StoredEvent(1, "monitor", 1_530_541_080_000, "monitor.heartbeat", {"last_event": 9}),
     "hostile": incident(10, site="a|b=c", root="=cmd|' /C calc'!A0\\\n\u202e]\""),
 }
 
@@ -87,5 +87,5 @@ def _version():
 
 def test_a_heartbeat_says_how_the_monitor_is():
     body = {"status": "degraded", "reasons": ["site north: its source is silent", "sink siem: timed out"]}
-    _, fields = parse(cef_line(Event(1, "monitor", 0, "monitor.heartbeat", body)))
+    _, fields = parse(cef_line(StoredEvent(1, "monitor", 0, "monitor.heartbeat", body)))
     assert fields["cs5"] == "degraded" and fields["msg"] == "; ".join(body["reasons"])

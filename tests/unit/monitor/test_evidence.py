@@ -6,8 +6,8 @@ import pytest
 from graphghha.engine.scorer import Scorer
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
-from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalWitness
-from graphghha.monitor.incident_json import news, sentence, subject
+from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalEvidence
+from graphghha.monitor.incident_json import event_line, sentence, subject
 from graphghha.plants import load_plant
 
 
@@ -15,7 +15,7 @@ from graphghha.plants import load_plant
 def fcu():
     model, plant = load_model(shipped_model("fcu")), load_plant("fcu")
     graph = model.template.replicate(2)
-    return model, plant, graph, SignalWitness(graph, plant, model.scaler, model.expectation)
+    return model, plant, graph, SignalEvidence(graph, plant, model.scaler, model.expectation)
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def calm(fcu):
 
 
 def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu, calm):
-    _, _, graph, witness = fcu
+    _, _, graph, provider = fcu
     node = graph.index("zone-02/RM_TEMP")
     column = graph.points.index("zone-02/RM_TEMP")
     calm[-3:, column] += 15.0
-    first, *_ = witness.testify(node, calm, np.ones(calm.shape, bool))
+    first, *_ = provider.explain(node, calm, np.ones(calm.shape, bool))
     low, high = first["normal"]
     assert (first["kind"], first["node"], first["unit"]) == ("signal", "RM_TEMP", "degC")
     assert low <= first["expected"] <= high < first["value"] and first["deviation"] > 3
@@ -40,26 +40,26 @@ def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu
 
 
 def test_evidence_stays_in_its_zone(fcu, calm):
-    _, _, graph, witness = fcu
+    _, _, graph, provider = fcu
     fresh = np.ones(calm.shape, bool)
-    before = witness.testify(graph.index("zone-01/FCU_CVLV"), calm, fresh)
+    before = provider.explain(graph.index("zone-01/FCU_CVLV"), calm, fresh)
     calm[-10:, calm.shape[1] // 2 :] += 30.0
-    assert witness.testify(graph.index("zone-01/FCU_CVLV"), calm, fresh) == before
+    assert provider.explain(graph.index("zone-01/FCU_CVLV"), calm, fresh) == before
 
 
 def test_a_node_without_a_signal_speaks_through_its_neighbours(fcu, calm):
-    _, _, graph, witness = fcu
+    _, _, graph, provider = fcu
     column = graph.points.index("zone-01/FCU_DA_CFM")
     calm[-10:, column] = 900.0
-    found = witness.testify(graph.index("zone-01/Air_path"), calm, np.ones(calm.shape, bool))
+    found = provider.explain(graph.index("zone-01/Air_path"), calm, np.ones(calm.shape, bool))
     assert {"signal", "edge"} == {item["kind"] for item in found}
     edge = next(item for item in found if item["kind"] == "edge" and item["target"] == "FCU_DA_CFM")
     assert edge["source"] == "Air_path" and edge["relation"] == "phys"
 
 
 def test_what_is_not_fresh_is_no_evidence(fcu, calm):
-    _, _, graph, witness = fcu
-    assert witness.testify(graph.index("zone-01/FCU_CVLV"), calm, np.zeros(calm.shape, bool)) == []
+    _, _, graph, provider = fcu
+    assert provider.explain(graph.index("zone-01/FCU_CVLV"), calm, np.zeros(calm.shape, bool)) == []
 
 
 def test_the_model_tells_its_gates_and_strongest_edges(fcu, calm):
@@ -83,11 +83,11 @@ def test_what_cannot_be_read_off_a_screen_is_not_unusual():
 
 
 def test_a_mode_is_told_by_its_name(fcu, calm):
-    _, _, graph, witness = fcu
+    _, _, graph, provider = fcu
     signals = graph.points
     calm[:, signals.index("zone-01/FCU_CTRL")] = 1.0
     calm[-3:, signals.index("zone-01/FCU_CTRL")] = 0.0
-    first, *_ = witness.testify(graph.index("zone-01/FCU_CTRL"), calm, np.ones(calm.shape, bool))
+    first, *_ = provider.explain(graph.index("zone-01/FCU_CTRL"), calm, np.ones(calm.shape, bool))
     assert first["text"].startswith("operating mode is shutdown (expected ") and first["value"] == 0
 
 
@@ -112,5 +112,5 @@ def test_sentences_name_zone_node_class_probability_and_time_and_only_what_is_un
     body["evidence"] = [usual, inside]
     assert sentence(body) == f"{head}; no single reading is out of its normal range"
     assert "p > 0.99" in sentence(body | {"probability": 0.9998}), "never rounded to certainty"
-    assert news("incident.closed", body) == "Zone 7: cooling coil is back to normal"
+    assert event_line("incident.closed", body) == "Zone 7: cooling coil is back to normal"
     assert subject({"zone": None, "name": "pump"}) == "pump"

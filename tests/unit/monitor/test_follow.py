@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from graphghha.monitor.sinks import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.cursor import Cursor, Position
-from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
 from sink_builders import MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.005, first_retry_s=0.005, longest_retry_s=0.02, batch=10)
@@ -88,7 +88,7 @@ def test_a_sink_that_hangs_does_not_hold_up_the_end():
 
 def test_what_retention_took_is_announced_and_counted(path, caplog):
     log, station = MemoryLog(40), Station()
-    Cursor(path).move(Position.of(incident(10)))
+    Cursor(path).move(Position.from_event(incident(10)))
     log.drop(30)
     follower = Follower(log, station, Cursor(path), QUICK)
     follower.start()
@@ -150,7 +150,7 @@ def test_an_unwritable_cursor_does_not_stop_delivery(tmp_path, caplog):
     follower = Follower(log, station, Cursor(tmp_path / "missing" / "station.cursor"), QUICK)
     follower.start()
     stop_all([follower], 5)
-    assert station.numbers == list(range(1, 13)) and "cursor not saved" in caplog.text
+    assert station.numbers == list(range(1, 13)) and "cursor was not saved" in caplog.text
 
 
 def test_heartbeats_say_how_the_monitor_is_and_are_never_late(path):

@@ -9,10 +9,10 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from graphghha.monitor.feed import Durations
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.service.health_server import HealthServer
-from graphghha.monitor.sinks.follow import FollowStats
-from graphghha.monitor.watched import Durations
+from graphghha.monitor.sinks import FollowStats
 
 SITE = SiteHealth(
     name="north",
@@ -63,14 +63,14 @@ def test_a_well_monitor_is_live_and_ready(ask):
     [
         (replace(WELL, is_journal_writable=False), "not ready", "the journal cannot be written"),
         (replace(WELL, sites=(replace(SITE, model=""),)), "not ready", "site north: no model is loaded"),
-        (replace(WELL, loop_age_s=120), "not ready", "the monitor has not moved for 120 s"),
+        (replace(WELL, loop_age_s=120), "not ready", "the monitor's loop has not run for 120 s"),
         (
             replace(WELL, sites=(replace(SITE, is_connected=False, detail="refused"),)),
             "degraded",
-            "site north: source not connected (refused)",
+            "site north: the source is not connected (refused)",
         ),
-        (replace(WELL, sites=(replace(SITE, is_lost=True),)), "degraded", "site north: its source is silent"),
-        (replace(WELL, sites=(replace(SITE, data_time_s=None),)), "degraded", "site north: nothing heard yet"),
+        (replace(WELL, sites=(replace(SITE, is_lost=True),)), "degraded", "site north: the source is silent"),
+        (replace(WELL, sites=(replace(SITE, data_time_s=None),)), "degraded", "site north: no reading has arrived yet"),
         (replace(WELL, sinks=(replace(SINK, last_error="timed out"),)), "degraded", "sink siem: timed out"),
     ],
     ids=["journal", "model", "stuck", "source", "silent", "unheard", "sink"],

@@ -8,23 +8,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphghha.alarms import Fact
+from graphghha.alarms import Event
 from graphghha.errors import ConflictError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Reader, Retention
-from graphghha.monitor.journal.journal import DAY_MS, Entry
-from graphghha.monitor.journal.salvage import salvage
+from graphghha.monitor.journal import Commit
+from graphghha.monitor.journal.journal import DAY_MS
+from graphghha.monitor.journal.repair import salvage
 from graphghha.monitor.journal.schema import APPLICATION_ID, VERSION
 
 MINUTE = 60_000
 
 
-def entry(first, count=3, site="office", facts=2, **more):
+def entry(first, count=3, site="office", events=2, **more):
     times = [first + MINUTE * at for at in range(count)]
     values = np.arange(count * 4, dtype=np.float32).reshape(count, 4) + first // MINUTE
     values[0, 1] = np.nan
-    told = [Fact(first, "incident.updated", {"id": f"i-{first}", "state": "normal", "n": n}) for n in range(facts)]
+    told = [Event(first, "incident.updated", {"id": f"i-{first}", "state": "normal", "n": n}) for n in range(events)]
     state = {"at": first, "array": np.arange(3)}
-    return Entry(site=site, time_ms=times[-1], facts=told, times_ms=times, rows=[values], state=state, **more)
+    return Commit(site=site, time_ms=times[-1], events=told, times_ms=times, rows=[values], state=state, **more)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_a_commit_is_all_or_nothing(path):
     with Journal(path) as journal:
         journal.write([entry(0)])
         with pytest.raises(JournalError, match="NOT NULL"):
-            journal.write([entry(MINUTE * 9), Entry(site=None, time_ms=0, facts=[Fact(0, "k", {})])])
+            journal.write([entry(MINUTE * 9), Commit(site=None, time_ms=0, events=[Event(0, "k", {})])])
         with pytest.raises(TypeError, match="cannot be packed"):
             journal.write([entry(MINUTE * 9), entry(MINUTE * 9, summary={"what": object()})])
         assert journal.reader.last_event_number() == 2
@@ -68,7 +69,7 @@ def test_a_commit_is_all_or_nothing(path):
 
 def test_what_is_no_number_is_written_as_null(path):
     with Journal(path) as journal:
-        journal.write([Entry(site="x", time_ms=0, facts=[Fact(0, "k", {"bad": [float("nan"), 1.5]})])])
+        journal.write([Commit(site="x", time_ms=0, events=[Event(0, "k", {"bad": [float("nan"), 1.5]})])])
         assert journal.events_after(0, 1)[0].body == {"bad": [None, 1.5]}
 
 
@@ -117,7 +118,7 @@ def test_a_journal_from_the_future_is_refused_and_left_alone(path):
 def filled(path, commits=30):
     with Journal(path) as journal:
         for at in range(commits):
-            journal.write([entry(3 * MINUTE * at, facts=5)])
+            journal.write([entry(3 * MINUTE * at, events=5)])
     return path.read_bytes()
 
 
@@ -173,11 +174,11 @@ def test_retention_drops_the_oldest_and_goes_on_counting(path):
     with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:
         for day in range(6):
             journal.write([entry(day * DAY_MS)])
-        journal.review()
+        journal.trim()
         assert journal.first_event_number() == 7 and journal.reader.last_event_number() == 12
         assert journal.reader.rows("office").times_ms[0] == 3 * DAY_MS
-        journal.write([entry(90 * DAY_MS, facts=0)])
-        journal.review()
+        journal.write([entry(90 * DAY_MS, events=0)])
+        journal.trim()
         assert journal.reader.last_event_number() == 12, "the last number is never forgotten"
 
 
@@ -186,10 +187,10 @@ def test_retention_by_size_takes_rows_before_events(path):
     with Journal(path, Retention(most_mb=1.0, keep_rows_ms=MINUTE)) as journal:
         for at in range(40):
             noise = rng.normal(size=(3, 10_000)).astype(np.float32)
-            facts = [Fact(0, "alarm.raised", {"node": "n"})]
+            events = [Event(0, "alarm.raised", {"node": "n"})]
             times = [(3 * at + n) * MINUTE for n in range(3)]
-            journal.write([Entry(site="o", time_ms=times[-1], facts=facts, times_ms=times, rows=[noise], state={})])
-        journal.review()
+            journal.write([Commit(site="o", time_ms=times[-1], events=events, times_ms=times, rows=[noise], state={})])
+        journal.trim()
         assert journal.first_event_number() == 1
         assert len(journal.reader.rows("o")) < 10
         assert path.stat().st_size + path.with_name("journal.db-wal").stat().st_size > 0
@@ -252,7 +253,7 @@ def test_a_replay_of_years_ago_ages_by_its_own_clock(path):
     with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:
         for day in range(6):
             journal.write([entry(day * DAY_MS, site="replay"), entry((3000 + day) * DAY_MS, site="live")])
-        journal.review()
+        journal.trim()
         assert journal.reader.rows("replay").times_ms[0] == 3 * DAY_MS, "a restart needs them"
         assert journal.reader.rows("live").times_ms[0] == 3003 * DAY_MS
         assert {event.site for event in journal.events_after(0, 99)} == {"replay", "live"}
@@ -265,5 +266,5 @@ def test_a_site_nobody_watches_any_more_does_not_hold_back_retention(path):
     with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:
         for day in range(6):
             journal.write([entry(day * DAY_MS)])
-        journal.review()
+        journal.trim()
         assert journal.first_event_number() == 9

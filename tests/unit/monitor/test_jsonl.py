@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from graphghha.monitor.sinks import Event
-from graphghha.monitor.sinks.jsonl import JsonLinesFile, JsonLinesStdout
+from graphghha.alarms import StoredEvent
+from graphghha.monitor.sinks import JsonLinesFile, JsonLinesStdout
 from sink_builders import HOSTILE, incident, keys
 
 
@@ -33,7 +33,7 @@ def test_hostile_names_are_one_line_and_read_back(tmp_path, name):
 def test_a_torn_last_line_is_cut_off_at_every_byte(tmp_path):
     path = tmp_path / "events.jsonl"
     writer = JsonLinesFile("file", path, sync=False)
-    writer.deliver([Event(1, "north", 0, "source.lost", {}), Event(2, "north", 0, "source.back", {})])
+    writer.deliver([StoredEvent(1, "north", 0, "source.lost", {}), StoredEvent(2, "north", 0, "source.back", {})])
     writer.close()
     whole = path.read_bytes()
     second = whole.index(b"\n") + 1

@@ -2,19 +2,19 @@
 
 import pytest
 
-from graphghha.alarms import Fact
+from graphghha.alarms import Event
 from graphghha.errors import NotFoundError
-from graphghha.monitor import Journal
-from graphghha.monitor.journal.journal import DAY_MS, Entry
-from graphghha.monitor.kpi import kpi
+from graphghha.monitor import Journal, kpi
+from graphghha.monitor.journal import Commit
+from graphghha.monitor.journal.journal import DAY_MS
 
 YEARS_MS = 3000 * DAY_MS
 NODE = {"node": "zone-01/valve"}
 
 
 def watched(site, begin_ms):
-    facts = [Fact(begin_ms, "site.watching", {}), Fact(begin_ms + 1000, "alarm.raised", NODE)]
-    return Entry(site=site, time_ms=begin_ms + DAY_MS, facts=facts, state={}, summary={"time_ms": begin_ms + DAY_MS})
+    events = [Event(begin_ms, "site.watching", {}), Event(begin_ms + 1000, "alarm.raised", NODE)]
+    return Commit(site=site, time_ms=begin_ms + DAY_MS, events=events, state={}, summary={"time_ms": begin_ms + DAY_MS})
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def reader(tmp_path):
         for site, begin_ms in (("replay", DAY_MS), ("live", YEARS_MS), ("annex", YEARS_MS)):
             journal.register(site, {"nodes": [NODE["node"]]})
             journal.write([watched(site, begin_ms)])
-        journal.write([Entry(site="live", time_ms=0, facts=[Fact(0, "model.swapped", {})])])
+        journal.write([Commit(site="live", time_ms=0, events=[Event(0, "model.swapped", {})])])
         yield journal.reader
 
 
@@ -37,5 +37,5 @@ def test_nodes_of_one_name_in_several_sites_are_several_nodes(reader):
 
 
 def test_figures_of_an_unknown_site_are_refused(reader):
-    with pytest.raises(NotFoundError, match="no site 'nope'; there are annex, live, replay"):
+    with pytest.raises(NotFoundError, match="no site 'nope'; the journal has annex, live, replay"):
         kpi(reader, "nope")

@@ -12,10 +12,8 @@ import pytest
 from builders import loop_template
 from graphghha.alarms import Command, Verb
 from graphghha.errors import CheckpointError, JournalError, NotFoundError
-from graphghha.monitor import Journal, Monitor, SiteConfig
-from graphghha.monitor.journal.journal import submit
-from graphghha.monitor.row_clock import IntakeConfig
-from graphghha.monitor.status import read_view
+from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
+from graphghha.monitor.journal import submit_command
 from graphghha.sources import SourceStatus
 from monitor_builders import CONFIG, GRAPH, MINUTE, START, Rolling, Script, detector, long, quiet, telemetry, wide
 from sink_builders import Belt, until
@@ -94,7 +92,7 @@ def test_a_source_hears_of_a_batch_only_once_it_is_written(path):
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
         received = [batch.received_ms for batch in feed.batches]
-        monitor.run({"office": feed}, Flag())
+        monitor.run([monitor.feed("office", feed)], Flag())
         assert feed.acknowledged == received
         assert journal.reader.summary("office")["as_of"] == "2018-07-10T07:39:00Z"
 
@@ -172,7 +170,7 @@ def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        monitor.run({"office": feed}, Flag())
+        monitor.run([monitor.feed("office", feed)], Flag())
         kinds = [line[3] for line in story(journal)]
     assert kinds.count("source.failed") == 1 and "incident.closed" in kinds
 
@@ -186,7 +184,7 @@ def test_a_source_that_cannot_be_acknowledged_stops_nobody(path, tmp_path):
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        monitor.run({"office": Deaf(portions())}, Flag())
+        monitor.run([monitor.feed("office", Deaf(portions()))], Flag())
         assert story(journal)[: len(run_through(tmp_path / "clean.db"))] == run_through(tmp_path / "clean2.db")
 
 
@@ -197,14 +195,14 @@ def test_a_command_left_in_the_journal_is_answered(path):
         for batch in portions()[:6]:
             monitor.step(batch)
         (incident,) = journal.reader.incidents(is_open=True)
-        good = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada", version=1))
-        stale = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="bob", version=1))
-        monitor.serve()
+        good = submit_command(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada", version=1))
+        stale = submit_command(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="bob", version=1))
+        monitor.answer_commands()
         assert journal.reader.answer(good) == ("done", "")
         state, answer = journal.reader.answer(stale)
-        assert state == "refused" and "ConflictError" in answer and "look again" in answer
+        assert state == "refused" and "ConflictError" in answer and "review it and retry" in answer
         assert journal.reader.incident(incident["id"])["state"] == "acknowledged"
-        view = read_view(journal.reader, "office")
+        view = read_status(journal.reader, "office")
     assert [zone["state"] for zone in view["zones"]] == ["normal", "acknowledged", "normal"]
     assert view["incidents"][0]["text"].startswith("Zone 2") and view["open_incidents"] == 1
 
@@ -222,9 +220,9 @@ def test_another_model_takes_over_between_two_rows_and_a_bad_one_does_not(path, 
         for at, batch in enumerate(portions()):
             monitor.step(batch)
             if at in (3, 9):
-                assert monitor.swap("office", tmp_path / "good")
-                assert not monitor.swap("office", tmp_path / "bad")
-                assert not monitor.swap("office", tmp_path / "other")
+                assert monitor.swap_model("office", tmp_path / "good")
+                assert not monitor.swap_model("office", tmp_path / "bad")
+                assert not monitor.swap_model("office", tmp_path / "other")
         assert monitor.sites["office"].detector.model == "good"
         told = story(journal)
     swaps = [line[3] for line in told if line[3].startswith("model.")]
@@ -252,7 +250,7 @@ def test_an_unknown_site_is_refused(path):
 
 def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
     config = SiteConfig(
-        intake=IntakeConfig(step_ms=1000, lateness_ms=0, stale_after_ms=1000), warm_up_rows=0, lost_after_ms=1000
+        clock=RowClockConfig(step_ms=1000, lateness_ms=0, stale_after_ms=1000), warm_up_rows=0, lost_after_ms=1000
     )
     _, values = telemetry(5)
     with Journal(path) as journal:
@@ -262,7 +260,7 @@ def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         monitor.add("office", detector(), config)
-        loop = Thread(target=monitor.run, args=({"office": Belt(ends=False)}, stop))
+        loop = Thread(target=monitor.run, args=([monitor.feed("office", Belt(ends=False))], stop))
         loop.start()
         try:
             until(lambda: journal.reader.events_after(0, 100, kind="source.lost"), "the loss of the source")
@@ -303,7 +301,7 @@ def test_a_source_that_stays_silent_after_a_restart_is_lost_all_the_same(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         site = monitor.add("office", detector(), CONFIG)
-        monitor.run({"office": Mute(stop, polls=10)}, stop)
+        monitor.run([monitor.feed("office", Mute(stop, polls=10))], stop)
         assert site.is_lost and site.unknown.all()
         assert "source.lost" in [line[3] for line in story(journal)]
 
@@ -313,7 +311,7 @@ def test_a_source_never_heard_is_an_event_with_a_time_of_this_century(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         monitor.add("office", detector(), CONFIG)
-        monitor.run({"office": Mute(stop, polls=20)}, stop)
+        monitor.run([monitor.feed("office", Mute(stop, polls=20))], stop)
         ((_, _, time_ms, kind, body),) = story(journal)
     assert kind == "source.silent" and body["reason"] == "waiting for the broker" and time_ms > TIMES[0]
 
@@ -322,11 +320,11 @@ def test_commands_nobody_can_carry_out_are_refused_and_stop_nobody(path):
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        gone = submit(path, "annex", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
-        odd = submit(path, "office", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
+        gone = submit_command(path, "annex", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
+        odd = submit_command(path, "office", Command(verb=Verb.ACK, target="zone-01/valve", by="ada"))
         with sqlite3.connect(path) as foreign:
             foreign.execute("UPDATE commands SET body = ? WHERE id = ?", ('{"verb": "explode", "target": "x"}', odd))
-        monitor.serve()
+        monitor.answer_commands()
         assert journal.reader.answer(gone)[0] == "refused" and "annex" in journal.reader.answer(gone)[1]
         assert journal.reader.answer(odd)[0] == "refused" and "explode" in journal.reader.answer(odd)[1]
 
@@ -338,12 +336,12 @@ def test_a_command_is_carried_out_once_though_its_answer_waits_for_the_disk(path
         for batch in portions()[:6]:
             monitor.step(batch)
         (incident,) = journal.reader.incidents(is_open=True)
-        number = submit(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada"))
+        number = submit_command(path, "office", Command(verb=Verb.ACK, target=incident["id"], by="ada"))
         journal.full = True
-        monitor.serve()
-        monitor.serve()
+        monitor.answer_commands()
+        monitor.answer_commands()
         journal.full = False
-        monitor.serve()
+        monitor.answer_commands()
         assert journal.reader.answer(number) == ("done", "")
 
 
@@ -354,7 +352,7 @@ def test_a_model_that_breaks_in_an_unforeseen_way_is_refused_too(path, tmp_path)
     with Journal(path) as journal:
         monitor = Monitor(journal, load=load)
         monitor.add("office", detector(), CONFIG)
-        assert not monitor.swap("office", tmp_path / "odd")
+        assert not monitor.swap_model("office", tmp_path / "odd")
         assert monitor.sites["office"].detector.model == "rolling@1"
         assert story(journal)[-1][3] == "model.refused"
 
@@ -380,7 +378,7 @@ def test_incidents_of_a_state_that_no_longer_fits_can_still_be_acknowledged(path
         "UPDATE checkpoints SET state = substr(state, 1, 40) || x'ff' || substr(state, 42), summary = x'00'",
         "DELETE FROM checkpoints",
     ],
-    ids=["desk", "state-and-summary", "lost"],
+    ids=["board", "state-and-summary", "lost"],
 )
 def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
     with Journal(path) as journal:
@@ -392,14 +390,15 @@ def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
         monitor.command("office", shelve)
         monitor.command("office", Command(verb=Verb.OUT_OF_SERVICE, target="zone-01/flow", by="ada", reason="permit 7"))
         (incident,) = journal.reader.incidents(is_open=True)
-        before = monitor.sites["office"].desk
+        before = monitor.sites["office"].board_state()["alarms"]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(damage)
     with Journal(path) as journal:
         monitor = Monitor(journal)
-        desk = monitor.add("office", detector(), CONFIG).desk
-        assert desk.alarm("zone-03/flow") == before.alarm("zone-03/flow")
-        assert desk.alarm("zone-01/flow") == before.alarm("zone-01/flow")
+        after = monitor.add("office", detector(), CONFIG).board_state()["alarms"]
+        assert [after[node] for node in ("zone-03/flow", "zone-01/flow")] == [
+            before[node] for node in ("zone-03/flow", "zone-01/flow")
+        ]
         monitor.commit()
         assert story(journal)[-1][3] == "site.reset"
         (after,) = journal.reader.incidents(is_open=True)
@@ -407,8 +406,8 @@ def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
         monitor.command("office", Command(verb=Verb.ACK, target=after["id"], by="ada"))
         assert journal.reader.incidents(is_open=True) == []
     with Journal(path) as journal:
-        desk = Monitor(journal).add("office", detector(), CONFIG).desk
-        assert desk.letters == {"zone-03/flow": "E", "zone-01/flow": "G"}, "the new checkpoint is whole again"
+        site = Monitor(journal).add("office", detector(), CONFIG)
+        assert site.alarm_states == {"zone-03/flow": "E", "zone-01/flow": "G"}, "the new checkpoint is whole again"
 
 
 def test_one_device_with_a_dead_clock_battery_does_not_keep_a_site_in_the_year_2000(path, tmp_path):

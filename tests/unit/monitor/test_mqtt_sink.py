@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from paho.mqtt.client import topic_matches_sub
 
 from faults.broker import Broker, Certificates
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
-from graphghha.monitor.sinks.mqtt import MqttSink, MqttSinkConfig
-from graphghha.monitor.sinks.tls import Tls
-from graphghha.monitor.sinks.topics import level, overlap
+from graphghha._util.tls import Tls
+from graphghha.monitor.sinks import Cursor, Follower, FollowRule, MqttSink, MqttSinkConfig, stop_all
+from graphghha.monitor.sinks.mqtt import topic_level
+from graphghha.sources import filters_overlap
 from sink_builders import HOSTILE, Listener, MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
@@ -93,7 +92,9 @@ def test_a_broker_that_restarts_in_between_loses_nothing(broker, tmp_path):
 def test_a_refused_topic_is_an_error_and_not_a_silent_loss(made, tmp_path):
     (tmp_path / "acl").write_text("topic write allowed/#\n")
     broker = made(settings=(f"acl_file {tmp_path / 'acl'}",))
-    with pytest.raises(ConnectionError, match=r"refuses 'graphghha/north/event/incident/annunciated'.*authorized"):
+    with pytest.raises(
+        ConnectionError, match=r"refuses topic 'graphghha/north/event/incident/annunciated'.*authorized"
+    ):
         sink_to(broker.port).deliver([incident(1)])
     allowed = sink_to(broker.port, prefix="allowed")
     allowed.deliver([incident(1)])
@@ -109,7 +110,7 @@ def test_tls_and_a_password_from_a_file(made, tmp_path):
     known.deliver([incident(1)])
     known.close()
     secret.write_text("wrong")
-    with pytest.raises(ConnectionError, match="refuses us"):
+    with pytest.raises(ConnectionError, match="refuses the connection"):
         sink_to(broker.port, **login).deliver([incident(1)])
 
 
@@ -126,13 +127,13 @@ def test_filters_overlap_exactly_when_a_topic_matches_both(first, second):
     topics = ["/".join(parts) for n in range(1, 5) for parts in itertools.product(names, repeat=n)]
     common = [topic for topic in topics if topic_matches_sub(first, topic) and topic_matches_sub(second, topic)]
     # the empty topic does not exist; refusing two filters that meet there alone harms nobody
-    assert overlap(first, second) == bool(common)
+    assert filters_overlap(first, second) == bool(common)
 
 
 def test_the_share_name_of_a_filter_is_no_part_of_the_topic():
-    assert overlap("$share/group/plant/+/temp", "plant/#") and not overlap("$share/plant/a", "plant/#")
+    assert filters_overlap("$share/group/plant/+/temp", "plant/#") and not filters_overlap("$share/plant/a", "plant/#")
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 def test_a_name_is_one_level(name):
-    assert not set(level(name)) & set("/+#\x00") and level(name) and not level(name).startswith("$")
+    assert not set(topic_level(name)) & set("/+#\x00") and topic_level(name) and not topic_level(name).startswith("$")

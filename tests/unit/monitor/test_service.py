@@ -10,11 +10,9 @@ import pytest
 
 from graphghha.errors import CheckpointError
 from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.service import Service
 from graphghha.monitor.service.model_watch import ModelWatch
-from graphghha.monitor.service.service import Service
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import FollowRule
-from graphghha.monitor.sinks.jsonl import JsonLinesFile
+from graphghha.monitor.sinks import Cursor, FollowRule, JsonLinesFile
 from monitor_builders import CONFIG, GRAPH, detector, telemetry, wide
 from sink_builders import Belt, until
 

@@ -1,4 +1,4 @@
-"""One site: the same readings give the same facts, however they come and whatever interrupts them."""
+"""One site: the same readings give the same events, however they come and whatever interrupts them."""
 
 import json
 from random import Random
@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from builders import loop_template
 from graphghha.alarms import Command, Verb
 from graphghha.errors import ConfigError
-from graphghha.monitor import Site, SiteConfig
-from graphghha.monitor.feed import tick
+from graphghha.monitor import RowClockConfig, Site, SiteConfig
 from graphghha.monitor.journal.codec import pack, unpack
-from graphghha.monitor.row_clock import IntakeConfig
+from graphghha.sources import ReadingBatch
 from graphghha.windows import Rows
 from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
 
@@ -26,8 +25,8 @@ def site(config=CONFIG, **more):
     return Site("office", detector(**more), config)
 
 
-def kinds(facts, start=""):
-    return [fact.kind for fact in facts if fact.kind.startswith(start)]
+def kinds(events, start=""):
+    return [event.kind for event in events if event.kind.startswith(start)]
 
 
 def whole():
@@ -35,19 +34,21 @@ def whole():
 
 
 def restored(old, rows, times):
-    """As after a kill: state and desk through bytes, windows from the journal's rows."""
-    state, desk = unpack(pack(old.to_state())), unpack(pack(old.desk.to_dict()))
+    """As after a kill: state and alarm board through bytes, windows from the journal's rows."""
+    state, board = unpack(pack(old.to_state())), unpack(pack(old.board_state()))
     values = np.concatenate(rows)[-10:]
     history = Rows(np.array(times[-10:]), values, np.isfinite(values), np.isfinite(values).any(axis=1))
-    return Site.from_state("office", detector(), CONFIG, state, desk, history)
+    return Site.from_state("office", detector(), CONFIG, state, board, history)
 
 
 def test_attacks_become_incidents_by_the_public_contract():
-    facts = whole().facts
-    states = [(fact.kind.partition(".")[2], fact.body["state"]) for fact in facts if fact.kind.startswith("incident.")]
+    events = whole().events
+    states = [
+        (event.kind.partition(".")[2], event.body["state"]) for event in events if event.kind.startswith("incident.")
+    ]
     told, gone, closed = ("annunciated", "unacknowledged"), ("updated", "returned"), ("closed", "returned")
     assert states == [told, told, gone, closed, gone, closed]
-    first = next(fact.body for fact in facts if fact.kind == "incident.annunciated")
+    first = next(event.body for event in events if event.kind == "incident.annunciated")
     wanted = "id site zone root class probability since state priority alarms evidence consistent_with action version"
     assert set(wanted.split()) <= set(first)
     assert (first["zone"], first["root"], first["class"], first["state"]) == (
@@ -57,10 +58,10 @@ def test_attacks_become_incidents_by_the_public_contract():
         "unacknowledged",
     )
     assert first["text"].startswith("Zone 2: valve, actuator attack, p = 0.")
-    json.dumps([fact.body for fact in facts], allow_nan=False)
+    json.dumps([event.body for event in events], allow_nan=False)
 
 
-def test_what_comes_within_a_day_in_the_same_zone_is_announced_and_told_as_a_possible_aftermath():
+def test_what_comes_within_a_day_in_the_same_zone_is_announced_as_a_possible_after_effect():
     times, values = telemetry(1700)
     points = detector().points
     values[50:90, points.index("zone-03/flow")] -= 15.0  # calm there but for what comes now
@@ -69,17 +70,17 @@ def test_what_comes_within_a_day_in_the_same_zone_is_announced_and_told_as_a_pos
     first = site()
     before = first.take(wide(times[:95], values[:95]))
     second = restored(first, before.rows, before.times_ms)
-    facts = before.facts + second.take(wide(times[95:], values[95:])).facts
-    told = [fact.body for fact in facts if fact.kind == "incident.annunciated"]
+    events = before.events + second.take(wide(times[95:], values[95:])).events
+    told = [event.body for event in events if event.kind == "incident.annunciated"]
     assert [(body["zone"], body["root"]) for body in told] == [
         ("zone-02", "valve"),
         ("zone-02", "flow"),
         ("zone-03", "flow"),
         ("zone-02", "valve"),
     ]
-    closed = next(fact.body for fact in facts if fact.kind == "incident.closed")
+    closed = next(event.body for event in events if event.kind == "incident.closed")
     assert [body["follows"] for body in told] == [None, {"id": closed["id"], "closed": closed["closed"]}, None, None]
-    assert told[1]["text"].endswith(f"perhaps the aftermath of the incident that closed at {closed['closed'][11:16]}")
+    assert told[1]["text"].endswith(f"may be an after-effect of the incident closed at {closed['closed'][11:16]}")
     assert "aftermath" not in told[2]["text"] + told[3]["text"]
 
 
@@ -89,80 +90,80 @@ def test_a_second_incident_beside_an_open_one_of_its_zone_says_so():
     values[20:60, points.index("zone-02/valve")] += 20.0
     values[40:60, points.index("zone-02/flow")] += 20.0
     watched = Site("office", detector(join_within=5), CONFIG)
-    told = [fact.body for fact in watched.take(wide(times, values)).facts if fact.kind == "incident.annunciated"]
+    told = [event.body for event in watched.take(wide(times, values)).events if event.kind == "incident.annunciated"]
     assert [body["follows"] for body in told if body["zone"] == "zone-02"] == [
         None,
         {"id": told[0]["id"], "closed": None},
     ]
-    assert told[1]["text"].endswith("perhaps part of the incident that is open there")
+    assert told[1]["text"].endswith("may belong to the incident already open in this zone")
 
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 139), max_size=6))
 def test_portions_do_not_matter(cuts):
-    watched, facts, rows = site(), [], []
+    watched, events, rows = site(), [], []
     edges = [0, *sorted(set(cuts)), 140]
     for begin, end in zip(edges, edges[1:], strict=False):
-        outcome = watched.take(wide(TIMES[begin:end], VALUES[begin:end]))
-        facts += outcome.facts
-        rows += outcome.rows
+        update = watched.take(wide(TIMES[begin:end], VALUES[begin:end]))
+        events += update.events
+        rows += update.rows
     clean = whole()
-    assert plain(facts) == plain(clean.facts)
+    assert plain(events) == plain(clean.events)
     assert np.concatenate(rows).tobytes() == np.concatenate(clean.rows).tobytes()
 
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(12, 139), min_size=1, max_size=4, unique=True), st.integers(0, 5))
 def test_killed_and_restored_anywhere_it_says_what_it_would_have_said(kills, repeated):
-    clean, watched, facts, rows, times = whole(), site(), [], [], []
+    clean, watched, events, rows, times = whole(), site(), [], [], []
     for begin, end in zip([0, *sorted(kills)], [*sorted(kills), 140], strict=False):
         if begin:
             watched = restored(watched, rows, times)
-        outcome = watched.take(wide(TIMES[max(0, begin - repeated) : end], VALUES[max(0, begin - repeated) : end]))
-        facts, rows, times = facts + outcome.facts, rows + outcome.rows, times + outcome.times_ms
-    assert plain(facts) == plain(clean.facts)
+        update = watched.take(wide(TIMES[max(0, begin - repeated) : end], VALUES[max(0, begin - repeated) : end]))
+        events, rows, times = events + update.events, rows + update.rows, times + update.times_ms
+    assert plain(events) == plain(clean.events)
 
 
 @settings(max_examples=15)
 @given(st.integers(0, 2**32), st.integers(1, 3))
 def test_duplicates_and_disorder_within_the_watermark_change_nothing(seed, copies):
     random = Random(seed)
-    config = SiteConfig(intake=IntakeConfig(lateness_ms=3 * MINUTE), warm_up_rows=0)
+    config = SiteConfig(clock=RowClockConfig(lateness_ms=3 * MINUTE), warm_up_rows=0)
     readings = [
         (int(t), p, float(v)) for t, row in zip(TIMES[:60], VALUES[:60], strict=True) for p, v in enumerate(row)
     ]
     clean, noisy = site(config), site(config)
-    expected = clean.take(wide(TIMES[:60], VALUES[:60])).facts + clean.finish().facts
+    expected = clean.take(wide(TIMES[:60], VALUES[:60])).events + clean.finish().events
     mixed = sorted(readings * copies, key=lambda reading: reading[0] + random.uniform(0, 2.9 * MINUTE))
     found = []
     for at in range(0, len(mixed), 500):
         times, points, values = zip(*mixed[at : at + 500], strict=True)
-        found += noisy.take(long(times, points, values)).facts
-    assert plain(found + noisy.finish().facts) == plain(expected)
+        found += noisy.take(long(times, points, values)).events
+    assert plain(found + noisy.finish().events) == plain(expected)
 
 
 def test_silence_is_an_alarm_of_its_own_and_its_end_tells_the_gap():
     watched = site()
-    facts = watched.take(wide(TIMES[:15], VALUES[:15])).facts
+    events = watched.take(wide(TIMES[:15], VALUES[:15])).events
     heard = int(TIMES[14])
     for minute in range(1, 11):
-        facts += watched.take(tick("office", heard + 5 + minute * MINUTE)).facts
+        events += watched.take(ReadingBatch.empty("office", heard + 5 + minute * MINUTE)).events
     assert watched.is_lost and watched.unknown.all()
-    facts += watched.take(wide(TIMES[110:130], VALUES[110:130])).facts
-    lost, found = (fact for fact in facts if fact.kind.startswith("source."))
+    events += watched.take(wide(TIMES[110:130], VALUES[110:130])).events
+    lost, found = (event for event in events if event.kind.startswith("source."))
     assert lost.kind == "source.lost" and lost.time_ms == heard + 5 * MINUTE
     assert found.kind == "source.found" and found.body["minutes"] == 96
-    assert not kinds(facts, "incident.") and not kinds(facts, "alarm.")
+    assert not kinds(events, "incident.") and not kinds(events, "alarm.")
 
 
 def test_ticks_and_a_plain_recording_tell_the_same_story():
     live, replay = site(), site()
-    facts = live.take(wide(TIMES[:15], VALUES[:15])).facts
+    events = live.take(wide(TIMES[:15], VALUES[:15])).events
     for minute in range(1, 40):
-        facts += live.take(tick("office", int(TIMES[14]) + 5 + minute * MINUTE)).facts
-    facts += live.take(wide(TIMES[54:], VALUES[54:])).facts
-    recorded = replay.take(wide(TIMES[:15], VALUES[:15])).facts + replay.take(wide(TIMES[54:], VALUES[54:])).facts
-    assert plain(facts) == plain(recorded)
+        events += live.take(ReadingBatch.empty("office", int(TIMES[14]) + 5 + minute * MINUTE)).events
+    events += live.take(wide(TIMES[54:], VALUES[54:])).events
+    recorded = replay.take(wide(TIMES[:15], VALUES[:15])).events + replay.take(wide(TIMES[54:], VALUES[54:])).events
+    assert plain(events) == plain(recorded)
 
 
 def test_after_a_silence_nodes_stay_unknown_until_the_plant_has_settled():
@@ -176,20 +177,20 @@ def test_after_a_silence_nodes_stay_unknown_until_the_plant_has_settled():
 
 def test_one_wrong_clock_moves_nobody():
     watched = site()
-    facts = watched.take(wide(TIMES[:30], VALUES[:30])).facts
-    facts += watched.take(long([4_000_000_000_000], [0], [20.0])).facts
-    facts += watched.take(long([0], [1], [20.0])).facts
-    facts += watched.take(wide(TIMES[30:], VALUES[30:])).facts
-    assert plain(facts) == plain(whole().facts)
-    counters = watched.intake.counters
+    events = watched.take(wide(TIMES[:30], VALUES[:30])).events
+    events += watched.take(long([4_000_000_000_000], [0], [20.0])).events
+    events += watched.take(long([0], [1], [20.0])).events
+    events += watched.take(wide(TIMES[30:], VALUES[30:])).events
+    assert plain(events) == plain(whole().events)
+    counters = watched.counters
     assert counters.ahead == 1 and counters.late == 1
 
 
 def test_after_a_week_of_silence_the_site_goes_on():
     watched, week = site(), 7 * 1440 * MINUTE
     watched.take(wide(TIMES[:15], VALUES[:15]))
-    facts = watched.take(wide(TIMES[15:40] + week, VALUES[15:40])).facts
-    assert kinds(facts, "source.") == ["source.lost", "source.found"]
+    events = watched.take(wide(TIMES[15:40] + week, VALUES[15:40])).events
+    assert kinds(events, "source.") == ["source.lost", "source.found"]
     assert watched.time_ms == int(TIMES[39]) + week
 
 
@@ -197,15 +198,15 @@ def test_values_no_sensor_gives_are_counted_and_never_judged():
     watched, values = site(), VALUES[:15].copy()
     values[10:, 0], values[10:, 1], values[10:, 2] = np.nan, np.inf, 1e308
     watched.take(wide(TIMES[:15], values))
-    assert watched.intake.counters.not_finite == 10
+    assert watched.counters.not_finite == 10
     assert watched.unknown[2], "what a float32 cannot hold is not fresh"
 
 
 def test_while_windows_fill_nothing_is_judged():
-    watched = site(SiteConfig(intake=IntakeConfig(lateness_ms=0), warm_up_rows=100))
-    facts = watched.take(wide(TIMES[:99], VALUES[:99])).facts
-    assert not facts and not watched.is_warm and watched.unknown.all()
-    assert kinds(watched.take(wide(TIMES[99:], VALUES[99:])).facts)[0] == "site.watching"
+    watched = site(SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=100))
+    events = watched.take(wide(TIMES[:99], VALUES[:99])).events
+    assert not events and not watched.is_warm and watched.unknown.all()
+    assert kinds(watched.take(wide(TIMES[99:], VALUES[99:])).events)[0] == "site.watching"
 
 
 def scripted(probs):
@@ -216,9 +217,9 @@ def scripted(probs):
 def test_a_probability_swinging_round_the_threshold_is_told_once():
     probs = quiet(300)
     probs[::7, 4] = probs[1::7, 4] = probs[2::7, 4] = (0.05, 0.95, 0, 0)
-    _, outcome = scripted(probs)
-    assert kinds(outcome.facts, "incident.") == ["incident.annunciated"]
-    assert kinds(outcome.facts, "alarm.") == ["alarm.raised"]
+    _, update = scripted(probs)
+    assert kinds(update.events, "incident.") == ["incident.annunciated"]
+    assert kinds(update.events, "alarm.") == ["alarm.raised"]
 
 
 def test_a_node_that_comes_back_joins_its_incident_quietly():
@@ -226,9 +227,9 @@ def test_a_node_that_comes_back_joins_its_incident_quietly():
     for begin in (10, 25, 40, 55):
         probs[begin : begin + 5, 4] = (0.05, 0.95, 0, 0)
     watched = site(make_scorer=lambda: Script(probs), linger=20)
-    facts = watched.take(wide(START + MINUTE * np.arange(100), np.full((100, POINTS), 20.0))).facts
-    assert kinds(facts, "alarm.raised") == ["alarm.raised"] * 4
-    assert kinds(facts, "incident.annunciated") == ["incident.annunciated"]
+    events = watched.take(wide(START + MINUTE * np.arange(100), np.full((100, POINTS), 20.0))).events
+    assert kinds(events, "alarm.raised") == ["alarm.raised"] * 4
+    assert kinds(events, "incident.annunciated") == ["incident.annunciated"]
 
 
 def test_a_flood_is_metered_yet_every_node_is_journaled_and_a_later_attack_is_heard():
@@ -240,25 +241,25 @@ def test_a_flood_is_metered_yet_every_node_is_journaled_and_a_later_attack_is_he
     probs[16:50, newcomer] = (0.01, 0.99, 0, 0)
     watched = Site("office", detector(graph, lambda: Script(probs)), CONFIG)
     points = len(watched.detector.points)
-    facts = watched.take(wide(START + MINUTE * np.arange(60), np.full((60, points), 20.0))).facts
-    assert len({fact.body["node"] for fact in facts if fact.kind == "alarm.raised"}) == 301
-    told = [fact for fact in facts if fact.kind == "incident.annunciated"]
-    times = [fact.time_ms for fact in told]
+    events = watched.take(wide(START + MINUTE * np.arange(60), np.full((60, points), 20.0))).events
+    assert len({event.body["node"] for event in events if event.kind == "alarm.raised"}) == 301
+    told = [event for event in events if event.kind == "incident.annunciated"]
+    times = [event.time_ms for event in told]
     assert all(later - first >= 10 * MINUTE for first, later in zip(times, times[10:], strict=False))
-    heard = next(fact for fact in told if fact.body["zone"] == "zone-40")
+    heard = next(event for event in told if event.body["zone"] == "zone-40")
     assert heard.time_ms <= START + 20 * MINUTE
-    assert "flood.started" in kinds(facts)
-    assert len(kinds(facts, "incident.held")) == 33, "38 incidents at once, five of them told"
+    assert "flood.started" in kinds(events)
+    assert len(kinds(events, "incident.held")) == 33, "38 incidents at once, five of them told"
 
 
 def test_an_acknowledged_incident_says_so_and_a_stale_acknowledge_is_refused():
     watched = site()
     watched.take(wide(TIMES[:40], VALUES[:40]))
-    (key,) = watched.desk.incidents
-    facts = watched.command(Command(verb=Verb.ACK, target=key, by="ada", version=1))
-    assert kinds(facts) == ["operator.command", "alarm.acknowledged", "incident.updated"]
-    assert facts[-1].body["state"] == "acknowledged" and facts[-1].body["version"] == 2
-    with pytest.raises(Exception, match="version 1 was looked at, now it is 2"):
+    (key,) = watched.board_incidents
+    events = watched.command(Command(verb=Verb.ACK, target=key, by="ada", version=1))
+    assert kinds(events) == ["operator.command", "alarm.acknowledged", "incident.updated"]
+    assert events[-1].body["state"] == "acknowledged" and events[-1].body["version"] == 2
+    with pytest.raises(Exception, match="you acted on version 1, the incident is now at version 2"):
         watched.command(Command(verb=Verb.ACK, target=key, by="bob", version=1))
 
 
@@ -267,18 +268,18 @@ def test_a_shelved_node_raises_no_annunciation_until_its_time_is_up():
     watched.take(wide(TIMES[:10], VALUES[:10]))
     shelve = Command(verb=Verb.SHELVE, target="zone-02/valve", by="ada", for_ms=25 * MINUTE, reason="being serviced")
     watched.command(shelve)
-    facts = watched.take(wide(TIMES[10:60], VALUES[10:60])).facts
-    held = next(fact for fact in facts if fact.kind == "incident.held")
-    told = next(fact for fact in facts if fact.kind == "incident.annunciated")
+    events = watched.take(wide(TIMES[10:60], VALUES[10:60])).events
+    held = next(event for event in events if event.kind == "incident.held")
+    told = next(event for event in events if event.kind == "incident.annunciated")
     assert held.body["state"] == "shelved" and told.body["id"] == held.body["id"]
     assert told.time_ms == int(TIMES[9]) + 25 * MINUTE
-    assert "alarm.unshelved" in kinds(facts)
+    assert "alarm.unshelved" in kinds(events)
 
 
 def test_a_state_of_another_building_is_refused():
     watched = site()
-    outcome = watched.take(wide(TIMES[:40], VALUES[:40]))
+    update = watched.take(wide(TIMES[:40], VALUES[:40]))
     other = detector(loop_template().replicate(4))
-    rows = Rows(np.array(outcome.times_ms), *(np.concatenate(outcome.rows),) * 2, np.ones(40, bool))
+    rows = Rows(np.array(update.times_ms), *(np.concatenate(update.rows),) * 2, np.ones(40, bool))
     with pytest.raises(ConfigError, match="another graph"):
-        Site.from_state("office", other, CONFIG, watched.to_state(), watched.desk.to_dict(), rows)
+        Site.from_state("office", other, CONFIG, watched.to_state(), watched.board_state(), rows)

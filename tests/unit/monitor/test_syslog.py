@@ -4,10 +4,8 @@ import pytest
 
 from faults.broker import Certificates, free_port
 from faults.syslog_receiver import SyslogReceiver
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
-from graphghha.monitor.sinks.syslog import SyslogConfig, SyslogSink
-from graphghha.monitor.sinks.tls import Tls
+from graphghha._util.tls import Tls
+from graphghha.monitor.sinks import Cursor, Follower, FollowRule, SyslogConfig, SyslogSink, stop_all
 from sink_builders import HOSTILE, MemoryLog, incident, until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)

@@ -1,4 +1,4 @@
-"""State as bytes and back: JSON with arrays in it, compressed. Never a pickle."""
+"""State and rows as compressed bytes: JSON that may contain arrays. Never a pickle."""
 
 import base64
 import json
@@ -14,11 +14,12 @@ ARRAY = "__array__"
 
 
 def pack(state: Any) -> bytes:
+    """Return a state as bytes."""
     return zlib.compress(json.dumps(state, default=_encode, separators=(",", ":")).encode(), 1)
 
 
 def unpack(data: bytes) -> Any:
-    """What was packed; damaged bytes are noticed by their checksum."""
+    """Return the state that `pack` wrote; damaged bytes are detected by their checksum."""
     try:
         return json.loads(zlib.decompress(data), object_hook=_decode)
     except (zlib.error, ValueError, KeyError, TypeError) as exc:
@@ -26,11 +27,12 @@ def unpack(data: bytes) -> Any:
 
 
 def pack_rows(values: NDArray[np.float32]) -> bytes:
-    """Rows [r p] of readings, point after point: neighbours in time compress best. NaN is not fresh."""
+    """Return rows [r p] as bytes, point by point, as successive values compress best. NaN means not fresh."""
     return zlib.compress(np.ascontiguousarray(values.T, "<f4").tobytes(), 1)
 
 
 def unpack_rows(data: bytes, num_rows: int) -> NDArray[np.float32]:
+    """Return the rows that `pack_rows` wrote."""
     try:
         flat = np.frombuffer(zlib.decompress(data), "<f4")
         return np.ascontiguousarray(flat.reshape(-1, num_rows).T).astype(np.float32)

@@ -1,7 +1,7 @@
-"""The journal: events, rows and checkpoints in one SQLite file, written by one monitor, read by many.
+"""The journal: events, rows and checkpoints in one SQLite file, written by one monitor and read by many.
 
-A commit writes what happened and where it left things in one transaction: after a crash both are there or neither is,
-and a reading that comes again finds its work done.
+A commit writes the events and the state they lead to in one transaction. After a crash both are there or neither is, so
+a reading that is delivered again changes nothing.
 """
 
 import json
@@ -17,24 +17,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import Command, Fact
+from graphghha.alarms import Command, Event, StoredEvent
 from graphghha.errors import ConflictError, GraphGHHAError, JournalError
 from graphghha.monitor.journal.codec import pack, pack_rows
-from graphghha.monitor.journal.header import is_right, repair_header
 from graphghha.monitor.journal.reader import Reader
-from graphghha.monitor.journal.salvage import finish_salvage, salvage
+from graphghha.monitor.journal.repair import finish_salvage, is_header_intact, repair_header, salvage
 from graphghha.monitor.journal.schema import checksum, connect, is_sound, migrate, refuse_newer
-from graphghha.monitor.sinks import Event
 
 log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
-LOOK_EVERY_S = 0.2
-REVIEW_COMMITS = 500  # between two looks at what retention may drop
+LEASE_RETRY_S = 0.2
+TRIM_EVERY_COMMITS = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
-    """Rows go before events. What a restart needs always stays."""
+    """How much is kept. Rows are dropped before events; what a restart needs is never dropped."""
 
     days: float = 90.0
     most_mb: float = 1024.0
@@ -42,31 +40,31 @@ class Retention:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """What one site has to say."""
+class Commit:
+    """What one site wants to have written in one transaction."""
 
     site: str
     time_ms: int
-    facts: Sequence[Fact] = ()
+    events: Sequence[Event] = ()
     times_ms: Sequence[int] = ()
     rows: Sequence[NDArray[np.float32]] = ()
-    state: Mapping[str, Any] | None = None  # None leaves it as it is
-    desk: Mapping[str, Any] = field(default_factory=dict)
+    state: Mapping[str, Any] | None = None  # None keeps the stored state
+    board: Mapping[str, Any] = field(default_factory=dict)
     summary: Mapping[str, Any] = field(default_factory=dict)
-    answers: Sequence[tuple[int, str, str]] = ()  # command, state, answer
+    answers: Sequence[tuple[int, str, str]] = ()  # to commands: id, state, message
 
 
 class JournalBusyError(ConflictError):
-    """A monitor runs on this journal."""
+    """Another process writes this journal."""
 
 
 class Journal:
-    """The one writer. A second one on the same file is refused, after `wait_s` for the first to end."""
+    """The only writer of a journal file. A second one is refused after waiting `wait_s` for the first to end."""
 
     def __init__(self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0) -> None:
         self.path, self._retention = path, retention or Retention()
         self._lease = _awaited_lease(path, wait_s)
-        self.damage: dict[str, Any] | None = None  # what was found at the start
+        self.damage: dict[str, Any] | None = None  # what was repaired when the journal was opened
         self._connection: sqlite3.Connection | None = None
         self._commits = 0
         self._sites: set[str] = set()  # written by this process
@@ -87,55 +85,58 @@ class Journal:
         self.close()
 
     def close(self) -> None:
+        """Close the file and let others write it."""
         self.reader.close()
         self._drop_connection()
         self._lease.close()
 
-    def events_after(self, number: int, limit: int) -> list[Event]:
+    def events_after(self, number: int, limit: int) -> list[StoredEvent]:
+        """Return events in order, starting after `number`."""
         return self.reader.events_after(number, limit)
 
     def first_event_number(self) -> int:
+        """Return the number of the oldest event kept."""
         return self.reader.first_event_number()
 
     def register(self, site: str, body: Mapping[str, Any]) -> None:
-        """Say what a site is, for readers who do not have its model."""
+        """Store what a site consists of, for readers who do not have its model."""
         self._transact(
             lambda c: c.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, json.dumps(dict(body))))
         )
 
-    def write(self, entries: Sequence[Entry]) -> None:
-        """All entries or none; on return they are on the disk."""
+    def write(self, commits: Sequence[Commit]) -> None:
+        """Write all commits or none; on return they are on the disk."""
 
         def write(connection: sqlite3.Connection) -> None:
-            for entry in entries:
-                _write(connection, entry)
+            for commit in commits:
+                _write(connection, commit)
 
         self._transact(write)
         self._commits += 1
-        self._sites.update(entry.site for entry in entries)
-        if self._commits % REVIEW_COMMITS == 0:
-            self.review()
+        self._sites.update(commit.site for commit in commits)
+        if self._commits % TRIM_EVERY_COMMITS == 0:
+            self.trim()
 
     def pending_commands(self) -> list[tuple[int, str, str]]:
-        """What operators asked for and nobody has answered: id, site, command as JSON."""
+        """Return the operators' commands that nobody has answered: id, site, command as JSON."""
         query = "SELECT id, site, body FROM commands WHERE state = 'pending' ORDER BY id"
         try:
             return self._connected().execute(query).fetchall()
         except (sqlite3.Error, JournalError):
-            return []  # they wait as the disk does
+            return []  # the commands wait until the disk works again
 
-    def review(self) -> None:
-        """Drop what is older than wished or more than fits."""
+    def trim(self) -> None:
+        """Drop what is older or more than the retention allows."""
         keep, most = self._retention, self._retention.most_mb * 1e6
 
         def drop(connection: sqlite3.Connection) -> None:
-            # every site has a clock of its own: beside a live one there may be a replay of years ago
+            # every site has its own clock: beside a live site there may be a replay of data from years ago
             own = "SELECT time_ms FROM checkpoints WHERE checkpoints.site = {}.site"
             old_rows = f"DELETE FROM rows WHERE last_ms < ({own.format('rows')}) - ?"
             days_ms = int(keep.days * DAY_MS)
             connection.execute(old_rows, (max(days_ms, keep.keep_rows_ms),))
-            # whole numbers from the old end, and never the last: numbering goes on from it
-            # a site nobody watches any more does not age by its own clock
+            # drop a contiguous range of the oldest events, but never the last one: numbering continues from it
+            # a site that is no longer monitored ages by the newest clock instead of its own
             watched = f"{own.format('events')} AND checkpoints.site IN (SELECT value FROM json_each(?))"
             now = f"coalesce(({watched}), (SELECT max(time_ms) FROM checkpoints), 0)"
             young = f"SELECT min(number) FROM events WHERE time_ms >= {now} - ?"
@@ -162,10 +163,10 @@ class Journal:
     def _is_sound(self) -> bool:
         with closing(connect(self.path)) as connection:
             refuse_newer(connection, self.path)
-            return is_right(self.path) and is_sound(connection)
+            return is_header_intact(self.path) and is_sound(connection)
 
     def _repaired(self) -> dict[str, Any]:
-        """A header that can be put right saves all; else what is readable is saved."""
+        """Repair the header if that is all that is damaged; otherwise salvage what is readable."""
         wrong = repair_header(self.path)
         return {"header_bytes": wrong, "lost": 0} if wrong and self._is_sound() else salvage(self.path)
 
@@ -187,15 +188,15 @@ class Journal:
             work(connection)
             connection.execute("COMMIT")
         except BaseException as exc:
-            # closing rolls back, and after an I/O error a handle is not to be trusted: the next try opens the file anew
+            # closing rolls back; after an I/O error a handle cannot be trusted, so the next attempt reopens the file
             self._drop_connection()
             if isinstance(exc, (sqlite3.Error, OSError)):
                 raise JournalError(f"{self.path}: {exc}") from exc
             raise
 
 
-def submit(path: Path, site: str, command: Command) -> int:
-    """Leave a command for the monitor that runs on this journal; returns its number."""
+def submit_command(path: Path, site: str, command: Command) -> int:
+    """Leave a command for the monitor that runs on this journal and return the command's number."""
     try:
         connection = connect(path, is_writer=True)
         try:
@@ -210,22 +211,22 @@ def submit(path: Path, site: str, command: Command) -> int:
 
 
 def _awaited_lease(path: Path, wait_s: float) -> sqlite3.Connection:
-    """Whoever is restarted may find its predecessor still stopping."""
-    until, is_told = time.monotonic() + wait_s, False
+    """Return the lease as soon as it is free: after a restart the previous process may still be stopping."""
+    until, is_logged = time.monotonic() + wait_s, False
     while True:
         try:
             return _lease(path)
         except JournalBusyError:
             if time.monotonic() >= until:
                 raise
-        if not is_told:
-            log.warning("%s: another monitor writes this journal; waiting up to %g s for its end", path, wait_s)
-            is_told = True
-        time.sleep(LOOK_EVERY_S)
+        if not is_logged:
+            log.warning("%s: another monitor writes this journal; waiting up to %g s for it to end", path, wait_s)
+            is_logged = True
+        time.sleep(LEASE_RETRY_S)
 
 
 def _lease(path: Path) -> sqlite3.Connection:
-    """Held as long as the process lives, on any operating system: an exclusive lock on a file of its own."""
+    """Return an exclusive lock on a file of its own, held as long as the process lives, on any operating system."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lease = sqlite3.connect(
         path.with_name(path.name + ".lock"), isolation_level=None, timeout=0, check_same_thread=False
@@ -236,7 +237,9 @@ def _lease(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as exc:
         lease.close()
         if "locked" in str(exc):
-            raise JournalBusyError(f"{path}: another monitor writes this journal") from exc
+            raise JournalBusyError(
+                f"{path}: another monitor writes this journal; stop it or use another state folder"
+            ) from exc
         raise JournalError(f"{path}: the journal cannot be opened: {exc}") from exc
     return lease
 
@@ -251,32 +254,31 @@ def _size(connection: sqlite3.Connection) -> int:
 def _json(body: Any) -> str:
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError:  # what is no number is null
+    except ValueError:  # JSON has no NaN: write null instead
         return _json(json.loads(json.dumps(body), parse_constant=lambda _: None))
 
 
-def _write(connection: sqlite3.Connection, entry: Entry) -> None:
+def _write(connection: sqlite3.Connection, commit: Commit) -> None:
     (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
-    for number, fact in enumerate(entry.facts, start=last + 1):
-        body = _json(fact.body)
-        event = (number, entry.site, fact.time_ms, fact.kind)
-        incident = fact.body.get("id") if fact.kind.startswith("incident.") else None
+    for number, event in enumerate(commit.events, start=last + 1):
+        body = _json(event.body)
+        row = (number, commit.site, event.time_ms, event.kind)
+        incident = event.body.get("id") if event.kind.startswith("incident.") else None
         connection.execute(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*event, incident, body, checksum(*event, body))
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, incident, body, checksum(*row, body))
         )
-    if entry.times_ms:
-        values = np.concatenate(entry.rows)
-        first, last_ms = entry.times_ms[0], entry.times_ms[-1]
-        row = (entry.site, first, last_ms, len(values), pack_rows(values))
-        connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", row)
-    if entry.state is not None:
+    if commit.times_ms:
+        values = np.concatenate(commit.rows)
+        block = (commit.site, commit.times_ms[0], commit.times_ms[-1], len(values), pack_rows(values))
+        connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", block)
+    if commit.state is not None:
         connection.execute(
             "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)",
-            (entry.site, entry.time_ms, pack(entry.state), pack(entry.desk), pack(entry.summary)),
+            (commit.site, commit.time_ms, pack(commit.state), pack(commit.board), pack(commit.summary)),
         )
-    elif entry.desk:
-        connection.execute("UPDATE checkpoints SET desk = ? WHERE site = ?", (pack(entry.desk), entry.site))
+    elif commit.board:
+        connection.execute("UPDATE checkpoints SET desk = ? WHERE site = ?", (pack(commit.board), commit.site))
     connection.executemany(
         "UPDATE commands SET state = ?, answer = ? WHERE id = ?",
-        [(state, answer, number) for number, state, answer in entry.answers],
+        [(state, answer, number) for number, state, answer in commit.answers],
     )

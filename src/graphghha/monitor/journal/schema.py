@@ -1,4 +1,4 @@
-"""The journal's tables, their version, and how older ones are brought up to date."""
+"""The journal's tables, their version, and the migration of older files."""
 
 import sqlite3
 import zlib
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from graphghha.errors import JournalError
 
-APPLICATION_ID = 0x67684840  # plus the version: a second witness of it
+APPLICATION_ID = 0x67684840  # the version is added to it, as a second copy
 
-# one entry per version: what leads from the version before it to this one
+# one script per version, which migrates a file from the version before
 MIGRATIONS: tuple[str, ...] = (
     """
     CREATE TABLE events (
@@ -36,7 +36,7 @@ VERSION = len(MIGRATIONS)
 
 
 def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
-    """A connection that waits for others, and whose transactions are written out by hand."""
+    """Return a connection that waits for locks and leaves transactions to the caller."""
     mode = "rwc" if is_writer else "ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
@@ -49,39 +49,39 @@ def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
 
 
 def versions(connection: sqlite3.Connection) -> tuple[int, int]:
-    """The journal's version, twice: they are equal unless a bit has flipped. Zero is a file without tables."""
+    """Return both copies of the journal's version, equal unless a bit has flipped; zero means a file without tables."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     return version, application - APPLICATION_ID if application else 0
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """A journal from the future is left alone; one that cannot even agree with itself is damaged, not newer."""
+    """Raise if a newer graphghha wrote this journal; a file whose two versions differ is damaged instead."""
     try:
         version, other = versions(connection)
     except sqlite3.DatabaseError:
         return
     if version == other > VERSION:
         raise JournalError(
-            f"{path}: written by a newer graphghha (journal version {version}, this one knows {VERSION})"
+            f"{path} was written by a newer graphghha (journal version {version}, this one knows {VERSION}); upgrade"
         )
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables to this version."""
+    """Bring the tables to the present version."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        witnesses = f"PRAGMA user_version = {number};PRAGMA application_id = {APPLICATION_ID + number}"
-        connection.executescript(f"BEGIN IMMEDIATE;{script};{witnesses};COMMIT;")
+        both = f"PRAGMA user_version = {number};PRAGMA application_id = {APPLICATION_ID + number}"
+        connection.executescript(f"BEGIN IMMEDIATE;{script};{both};COMMIT;")
 
 
 def checksum(number: int, site: str, time_ms: int, kind: str, body: str) -> int:
-    """Of one event: a flipped bit in a text is otherwise still a text."""
+    """Return the checksum of one event: without it a flipped bit in a text would go unnoticed."""
     return zlib.crc32(f"{number}\x00{site}\x00{time_ms}\x00{kind}\x00{body}".encode())
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """Pages, indices, and every event by its checksum."""
+    """Return whether pages, indices and the checksums of all events are right."""
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
@@ -91,6 +91,6 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         if version == 0:
             return True
         columns = "number, site, time_ms, kind, body, checksum"
-        return all(checksum(*event) == found for *event, found in connection.execute(f"SELECT {columns} FROM events"))
+        return all(checksum(*event) == stored for *event, stored in connection.execute(f"SELECT {columns} FROM events"))
     except (sqlite3.DatabaseError, UnicodeError):
         return False

@@ -1,74 +1,76 @@
-"""How a monitor is, at one moment: what the health port, the heartbeats and the metrics tell."""
+"""The condition of a monitor at one moment: the content of health answers, heartbeats and metrics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphghha.monitor.sinks.follow import FollowStats
-from graphghha.monitor.watched import Durations
+from graphghha.monitor.feed import Durations
+from graphghha.monitor.sinks import FollowStats
 
-STUCK_AFTER_S = 60.0  # without a turn of the monitor's loop
+STUCK_AFTER_S = 60.0  # since the monitor's loop last polled a source
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SiteHealth:
-    """One site at a glance. Every mapping has a small fixed set of keys: they become labels."""
+    """The condition of one site. Every mapping has a small fixed set of keys, as they become metric labels."""
 
     name: str
-    model: str  # its identity; empty while none is loaded
+    model: str  # name and hash; empty while none is loaded
     is_connected: bool
-    is_lost: bool = False  # connected or not: nothing has come for too long
+    is_lost: bool = False  # no reading for too long, connected or not
     detail: str = ""
     data_time_s: float | None = None  # plant time of the newest closed row, since 1970
-    readings: Mapping[str, int] = field(default_factory=dict)  # taken, late, duplicate, ...
+    readings: Mapping[str, int] = field(default_factory=dict)  # accepted, late, duplicate, ...
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
     rows_scored: int = 0
-    nodes: Mapping[str, int] = field(default_factory=dict)  # by what is known of them
+    nodes: Mapping[str, int] = field(default_factory=dict)  # known and unknown ones
     incidents: Mapping[str, int] = field(default_factory=dict)  # open ones by priority
     durations: Durations = field(default_factory=Durations)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HealthSnapshot:
-    """What a monitor tells about itself at one moment."""
+    """The condition of a monitor at one moment."""
 
-    loop_age_s: float  # since the last turn of the loop
+    loop_age_s: float  # since the loop last polled a source
     is_journal_writable: bool
     journal_bytes: int = 0
     disk_free_bytes: int = 0
     sites: tuple[SiteHealth, ...] = ()
     sinks: tuple[FollowStats, ...] = ()
-    last_event: int = 0  # newest number in the journal
+    last_event: int = 0  # number of the journal's newest event
 
     @property
     def is_live(self) -> bool:
+        """Return whether the monitor's loop runs."""
         return self.loop_age_s < STUCK_AFTER_S
 
     @property
     def is_ready(self) -> bool:
-        """Able to judge and to remember. A lost source or a dead sink is a degradation, and said so."""
+        """Return whether the monitor can score and store. A lost source or sink only degrades it, see `reasons`."""
         return self.is_live and self.is_journal_writable and all(site.model for site in self.sites)
 
     def reasons(self) -> Iterator[str]:
-        """Everything that is not as it should be."""
+        """Yield everything that is not as it should be."""
         if not self.is_live:
-            yield f"the monitor has not moved for {self.loop_age_s:.0f} s"
+            yield f"the monitor's loop has not run for {self.loop_age_s:.0f} s"
         if not self.is_journal_writable:
             yield "the journal cannot be written"
         for site in self.sites:
             if not site.model:
                 yield f"site {site.name}: no model is loaded"
             if not site.is_connected:
-                yield f"site {site.name}: source not connected{f' ({site.detail})' if site.detail else ''}"
+                yield f"site {site.name}: the source is not connected{f' ({site.detail})' if site.detail else ''}"
             elif site.is_lost:
-                yield f"site {site.name}: its source is silent"
+                yield f"site {site.name}: the source is silent"
             elif site.data_time_s is None:
-                yield f"site {site.name}: nothing heard yet"
+                yield f"site {site.name}: no reading has arrived yet"
         for sink in self.sinks:
             if sink.last_error:
                 yield f"sink {sink.name}: {sink.last_error}"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the answer to `/readyz`."""
         reasons = list(self.reasons())
         status = "not ready" if not self.is_ready else "degraded" if reasons else "ready"
         return {"status": status, "ready": self.is_ready, "reasons": reasons}

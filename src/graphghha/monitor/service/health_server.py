@@ -1,4 +1,4 @@
-"""`/livez`, `/readyz` and `/metrics` on a loopback port."""
+"""The health server: `/livez`, `/readyz` and `/metrics` on a loopback port."""
 
 import json
 import logging
@@ -19,29 +19,30 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from graphghha._version import __version__
+from graphghha.monitor.feed import BOUNDS_S
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
-from graphghha.monitor.watched import BOUNDS_S
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 _REQUEST_TIMEOUT_S = 5.0
 
 
 class _Metrics(Collector):
-    """Prometheus families made of a snapshot when asked: no second set of counters to keep in step."""
+    """Builds the metrics from a snapshot when they are scraped, so that there is only one set of counters."""
 
     def __init__(self, snapshot: Callable[[], HealthSnapshot]) -> None:
         self._snapshot = snapshot
 
     def collect(self) -> Iterator[Metric]:
+        """Yield all metrics."""
         now = self._snapshot()
         yield InfoMetricFamily("graphghha_build", "The running version.", {"version": __version__})
-        yield _gauge("loop_age_seconds", "Since the monitor's loop last turned.", now.loop_age_s)
-        yield _gauge("ready", "1 when able to judge and to remember.", now.is_ready)
-        yield _gauge("journal_writable", "1 when the journal takes events.", now.is_journal_writable)
+        yield _gauge("loop_age_seconds", "Time since the monitor's loop last ran.", now.loop_age_s)
+        yield _gauge("ready", "1 when the monitor can score and store.", now.is_ready)
+        yield _gauge("journal_writable", "1 when the journal can be written.", now.is_journal_writable)
         yield _gauge("journal_bytes", "Size of the journal.", now.journal_bytes)
-        yield _gauge("disk_free_bytes", "Space left beside the journal.", now.disk_free_bytes)
+        yield _gauge("disk_free_bytes", "Free space on the journal's disk.", now.disk_free_bytes)
         yield from _site_metrics(now.sites)
         yield from _sink_metrics(now)
 
@@ -50,12 +51,12 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
     up = GaugeMetricFamily("graphghha_source_up", "1 while the source is connected.", labels=["site"])
     lost = GaugeMetricFamily("graphghha_source_lost", "1 while the whole site is silent.", labels=["site"])
     as_of = GaugeMetricFamily("graphghha_data_timestamp_seconds", "Plant time of the newest row.", labels=["site"])
-    took = HistogramMetricFamily("graphghha_batch_seconds", "From a batch in hand to the journal.", labels=["site"])
+    took = HistogramMetricFamily("graphghha_batch_seconds", "Time until a batch is in the journal.", labels=["site"])
     model = InfoMetricFamily("graphghha_model", "The model in use.", labels=["site"])
-    scored = CounterMetricFamily("graphghha_rows_scored", "Time steps judged.", labels=["site"])
-    readings = CounterMetricFamily("graphghha_readings", "Readings by what became of them.", labels=["site", "outcome"])
-    rejected = CounterMetricFamily("graphghha_rejected", "Arrivals that are no readings.", labels=["site", "reason"])
-    nodes = GaugeMetricFamily("graphghha_nodes", "Nodes by what is known of them.", labels=["site", "state"])
+    scored = CounterMetricFamily("graphghha_rows_scored", "Rows scored.", labels=["site"])
+    readings = CounterMetricFamily("graphghha_readings", "Readings by outcome.", labels=["site", "outcome"])
+    rejected = CounterMetricFamily("graphghha_rejected", "Messages rejected, by reason.", labels=["site", "reason"])
+    nodes = GaugeMetricFamily("graphghha_nodes", "Known and unknown nodes.", labels=["site", "state"])
     incidents = GaugeMetricFamily("graphghha_incidents_open", "Open incidents.", labels=["site", "priority"])
     for site in sites:
         up.add_metric([site.name], float(site.is_connected))
@@ -79,11 +80,11 @@ def _site_metrics(sites: tuple[SiteHealth, ...]) -> Iterator[Metric]:
 
 def _sink_metrics(now: HealthSnapshot) -> Iterator[Metric]:
     up = GaugeMetricFamily("graphghha_sink_up", "1 while deliveries succeed.", labels=["sink"])
-    pending = GaugeMetricFamily("graphghha_sink_pending_events", "Events not yet taken by the sink.", labels=["sink"])
+    pending = GaugeMetricFamily("graphghha_sink_pending_events", "Events not delivered yet.", labels=["sink"])
     counters = {
         "delivered": "Events delivered.",
-        "failures": "Attempts that were repeated.",
-        "refused": "Events the sink can never take.",
+        "failures": "Failed attempts, which were repeated.",
+        "refused": "Events that the sink cannot express.",
         "dropped": "Events removed by retention before delivery; must be 0.",
     }
     families = {
@@ -103,7 +104,7 @@ def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
 
 
 class HealthServer:
-    """Answers on the loopback address only: what it says is for this machine's own agents."""
+    """Answers on the loopback address only, for agents on this machine."""
 
     def __init__(self, port: int, snapshot: Callable[[], HealthSnapshot]) -> None:
         registry = CollectorRegistry(auto_describe=False)
@@ -113,11 +114,11 @@ class HealthServer:
             if path == "/metrics":
                 return 200, "text/plain; version=0.0.4; charset=utf-8", generate_latest(registry)
             if path not in ("/livez", "/readyz"):
-                return 404, "application/json", b'{"error": "there are /livez, /readyz and /metrics"}'
+                return 404, "application/json", b'{"error": "not found; use /livez, /readyz or /metrics"}'
             now = snapshot()
             is_well = now.is_live if path == "/livez" else now.is_ready
-            told = {"live": now.is_live} if path == "/livez" else now.to_dict()
-            return 200 if is_well else 503, "application/json", json.dumps(told).encode()
+            body = {"live": now.is_live} if path == "/livez" else now.to_dict()
+            return 200 if is_well else 503, "application/json", json.dumps(body).encode()
 
         class Handler(BaseHTTPRequestHandler):
             timeout = _REQUEST_TIMEOUT_S
@@ -132,7 +133,7 @@ class HealthServer:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:
-                logger.debug(format, *args)
+                log.debug(format, *args)
 
         self._server = ThreadingHTTPServer((LOOPBACK, port), Handler)
         self._server.daemon_threads = True
@@ -140,9 +141,11 @@ class HealthServer:
         self._thread = Thread(target=self._server.serve_forever, name="health", daemon=True)
 
     def start(self) -> None:
+        """Start to answer, in a thread of its own."""
         self._thread.start()
 
     def close(self) -> None:
+        """Stop answering and release the port."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(2)

@@ -1,12 +1,13 @@
-"""Logs of a service: one JSON object per line for machines, short lines on a terminal, secrets in neither."""
+"""Logs of a service: JSON lines for machines, short lines on a terminal, without secrets in either."""
 
 import json
 import logging
 import re
 import sys
-import time
 from collections.abc import Iterable
 from typing import IO, Literal
+
+from graphghha._util.times import iso_ms
 
 Style = Literal["auto", "json", "text"]
 LEVELS = ("debug", "info", "warning", "error")
@@ -18,7 +19,7 @@ _PLAIN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", 
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Without passwords: those we know, those in addresses, and whatever is named like one."""
+    """Return the text without known secrets, passwords in addresses, and values that are named like a secret."""
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
     text = _IN_ADDRESS.sub(rf"\1:{_HIDDEN}@", text)
@@ -26,15 +27,16 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 class JsonFormatter(logging.Formatter):
-    """Time, level, origin, message, the fields given as `extra`, and the traceback if any."""
+    """One JSON object per record: time, level, logger, message, the fields given as `extra`, and any traceback."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         super().__init__()
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line of JSON."""
         fields: dict[str, object] = {
-            "time": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03d}Z",
+            "time": iso_ms(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -42,18 +44,18 @@ class JsonFormatter(logging.Formatter):
         fields |= {name: value for name, value in record.__dict__.items() if name not in _PLAIN}
         if record.exc_info:
             fields["error"] = self.formatException(record.exc_info)
-        told = {name: redact(str(value), self._secrets) for name, value in fields.items()}
-        return json.dumps(told)
+        return json.dumps({name: redact(str(value), self._secrets) for name, value in fields.items()})
 
 
 class TextFormatter(logging.Formatter):
-    """For people at a terminal."""
+    """One short line per record, for a terminal."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line of text."""
         return redact(super().format(record), self._secrets)
 
 
@@ -62,12 +64,12 @@ def set_up_logs(
 ) -> None:
     """Send the package's logs to standard error; `auto` is text on a terminal and JSON elsewhere."""
     out = stream or sys.stderr
-    # short words would blacken half of the log without hiding anything
+    # hiding short words would make the log unreadable and protect nothing
     hidden = tuple(secret for secret in secrets if len(secret) >= 4)
     is_text = style == "text" or (style == "auto" and out.isatty())
     handler = logging.StreamHandler(out)
     handler.setFormatter(TextFormatter(hidden) if is_text else JsonFormatter(hidden))
-    logger = logging.getLogger("graphghha")
-    logger.handlers[:] = [handler]
-    logger.setLevel(level.upper())
-    logger.propagate = False
+    log = logging.getLogger("graphghha")
+    log.handlers[:] = [handler]
+    log.setLevel(level.upper())
+    log.propagate = False

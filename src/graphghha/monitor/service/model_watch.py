@@ -1,4 +1,4 @@
-"""Notices when another model lies where a site's model is kept."""
+"""Notices when the model in a site's model directory is replaced."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ Fingerprint = tuple[object, ...]
 
 
 def fingerprint(directory: Path) -> Fingerprint:
-    """What changes when the directory, the link to it, or any file in it changes."""
+    """Return a value that changes when the directory, the link to it, or any file in it changes."""
     try:
         target = directory.resolve(strict=True)
         files = sorted(target.iterdir())
@@ -17,7 +17,7 @@ def fingerprint(directory: Path) -> Fingerprint:
 
 
 class ModelWatch:
-    """Reports a change once it has stood still from one look to the next: copying takes a while."""
+    """Reports a change once it is the same in two successive checks, because copying a model takes a while."""
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
         self._directories = dict(directories)
@@ -25,17 +25,17 @@ class ModelWatch:
         self._seen = dict(self._used)
 
     def changed(self) -> dict[str, Path]:
-        """Sites with a new model since the last report."""
-        found = {}
+        """Return the sites whose model has changed since the last report."""
+        changed = {}
         for site, directory in self._directories.items():
             now = fingerprint(directory)
             if now == self._seen[site] != self._used[site]:
                 self._used[site] = now
-                found[site] = directory
+                changed[site] = directory
             self._seen[site] = now
-        return found
+        return changed
 
     def all(self) -> dict[str, Path]:
-        """Every site, as if all were new."""
+        """Return every site, as if all models had changed."""
         self._used |= {site: fingerprint(directory) for site, directory in self._directories.items()}
         return dict(self._directories)

@@ -1,7 +1,9 @@
-"""A monitor with all that surrounds it: sources, sinks, health, new models, an orderly end."""
+"""A running monitor with its sources and sinks, health report, model updates and orderly shutdown."""
 
 import logging
+import os
 import shutil
+import socket
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -11,42 +13,39 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from graphghha.errors import ConfigError
+from graphghha.monitor.feed import Feed
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.service.model_watch import ModelWatch
-from graphghha.monitor.service.systemd import notify
-from graphghha.monitor.sinks import Sink
-from graphghha.monitor.sinks.cursor import Cursor
-from graphghha.monitor.sinks.follow import Follower, FollowRule, stop_all
-from graphghha.monitor.watched import WatchedSource
+from graphghha.monitor.sinks import Cursor, Follower, FollowRule, Sink, stop_all
 from graphghha.sources import Source
 
 if TYPE_CHECKING:
     from graphghha.monitor.service.health_server import HealthServer
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
-ATTEND_EVERY_S = 2.0
-CLOSE_S = 2.0  # for all sources together: one that hangs in a dead network must not hold up the end
+CHECK_EVERY_S = 2.0
+CLOSE_S = 2.0  # for all sources together: one that hangs in a dead network must not delay the shutdown
 
 
 class Service:
-    """Runs until told to stop, or until every source has ended."""
+    """Runs a monitor until it is stopped or every source has ended."""
 
     def __init__(
         self, monitor: Monitor, sources: Mapping[str, Source], models: Mapping[str, Path], *, drain_s: float
     ) -> None:
-        """`models` are the directories whose change means another model."""
+        """`models` are the directories that are watched for a new model."""
         self._monitor, self._drain_s = monitor, drain_s
-        self._sources = {site: WatchedSource(source) for site, source in sources.items()}
+        self._feeds = {site: monitor.feed(site, source) for site, source in sources.items()}
         self._models = ModelWatch(models)
         self._followers: list[Follower] = []
         self._health: HealthServer | None = None
-        self._wanted: dict[str, Path] = {}  # models to swap in at the next turn
-        self._lock, self._turn, self._stop = Lock(), Flag(), Flag()
+        self._wanted: dict[str, Path] = {}  # models to load before the loop continues
+        self._lock, self._interrupt, self._stop = Lock(), Flag(), Flag()
 
     def follow(self, sink: Sink, cursor: Cursor, rule: FollowRule) -> None:
-        """Tell this sink everything the journal holds."""
+        """Deliver the journal's events to this sink."""
         self._followers.append(Follower(self._monitor.journal, sink, cursor, rule, pulse=self.pulse))
 
     def serve_health(self, port: int) -> None:
@@ -56,63 +55,63 @@ class Service:
         try:
             self._health = HealthServer(port, self.snapshot)
         except OSError as exc:
-            raise ConfigError(f"health.port {port}: {exc.strerror}; choose another") from exc
+            raise ConfigError(f"health.port {port} cannot be opened: {exc.strerror}; choose another port") from exc
 
     def stop(self) -> None:
-        """End soon, in order. For any thread and for signal handlers."""
+        """Ask for an orderly shutdown. May be called from any thread."""
         self._stop.set()
-        self._turn.set()
+        self._interrupt.set()
 
     def reload(self) -> None:
-        """Load every site's model again. For any thread."""
-        self._want(self._models.all())
+        """Load every site's model again. May be called from any thread."""
+        self._request_models(self._models.all())
 
     def run(self) -> list[str]:
-        """The names of sinks that did not get everything; it waits for them in the journal."""
+        """Run to the end; return the names of sinks that did not receive everything (it stays in the journal)."""
         for follower in self._followers:
             follower.start()
         if self._health:
             self._health.start()
-        attendant = Thread(target=self._attend, name="attendant", daemon=True)
-        attendant.start()
-        notify("READY=1")
+        background = Thread(target=self._check_regularly, name="background-check", daemon=True)
+        background.start()
+        notify_systemd("READY=1")
         try:
             while not self._stop.is_set():
-                self._turn.clear()
-                self._swap()
+                self._interrupt.clear()
+                self._swap_models()
                 if not self._stop.is_set():
-                    self._monitor.run(self._sources, self._turn)
-                if not self._turn.is_set():
+                    self._monitor.run(self._feeds.values(), self._interrupt)
+                if not self._interrupt.is_set():
                     break  # every source has ended
         finally:
-            notify("STOPPING=1")
+            notify_systemd("STOPPING=1")
             self._stop.set()
-            behind = self._end()
-        attendant.join(ATTEND_EVERY_S)
+            behind = self._shut_down()
+        background.join(CHECK_EVERY_S)
         return behind
 
     def snapshot(self) -> HealthSnapshot:
-        """For any thread."""
+        """Return the present condition of the monitor. May be called from any thread."""
         now, journal = time.monotonic(), self._monitor.journal
         return HealthSnapshot(
-            loop_age_s=now - max(source.polled_at for source in self._sources.values()),
+            loop_age_s=now - max(feed.polled_at for feed in self._feeds.values()),
             is_journal_writable=not self._monitor.is_journal_failing,
             journal_bytes=journal.path.stat().st_size,
             disk_free_bytes=shutil.disk_usage(journal.path.parent).free,
-            sites=tuple(self._site_health(name) for name in self._sources),
+            sites=tuple(self._site_health(name) for name in self._feeds),
             sinks=tuple(follower.stats for follower in self._followers),
             last_event=journal.reader.last_event_number(),
         )
 
     def pulse(self) -> dict[str, Any]:
-        """The body of a heartbeat."""
-        told = self.snapshot().to_dict()
-        return told if told["status"] == "ready" else {**told, "priority": "medium"}
+        """Return the body of a heartbeat."""
+        health = self.snapshot().to_dict()
+        return health if health["status"] == "ready" else {**health, "priority": "medium"}
 
     def _site_health(self, name: str) -> SiteHealth:
-        site, source = self._monitor.sites[name], self._sources[name]
-        status, counters, unknown = source.status, site.intake.counters, int(site.unknown.sum())
-        incidents = Counter(str(body.get("priority")) for body in list(site.desk.incidents.values()))
+        site, feed = self._monitor.sites[name], self._feeds[name]
+        status, counters, unknown = feed.status, site.counters, int(site.unknown.sum())
+        incidents = Counter(str(body.get("priority")) for body in site.board_incidents.values())
         return SiteHealth(
             name=name,
             model=site.detector.model,
@@ -121,41 +120,40 @@ class Service:
             detail=status.detail,
             data_time_s=site.time_ms / 1000 if site.time_ms else None,
             readings={field: getattr(counters, field) for field in counters.__dataclass_fields__},
-            rejected=dict(site.intake.rejected),
+            rejected=site.rejected,
             rows_scored=site.steps,
             nodes={"unknown": unknown, "known": site.detector.graph.num_nodes - unknown},
             incidents=dict(incidents),
-            durations=source.durations,
+            durations=feed.durations,
         )
 
-    def _want(self, models: Mapping[str, Path]) -> None:
+    def _request_models(self, models: Mapping[str, Path]) -> None:
         if models:
             with self._lock:
                 self._wanted |= models
-            self._turn.set()
+            self._interrupt.set()
 
-    def _swap(self) -> None:
+    def _swap_models(self) -> None:
         with self._lock:
             wanted, self._wanted = self._wanted, {}
         for site, directory in wanted.items():
-            if self._monitor.swap(site, directory):
-                logger.info("%s: model %s is in use", site, self._monitor.sites[site].detector.model)
+            if self._monitor.swap_model(site, directory):
+                log.info("%s: now using model %s", site, self._monitor.sites[site].detector.model)
 
-    def _attend(self) -> None:
-        """New models are noticed; the service manager hears of us as long as the loop turns."""
-        while not self._stop.wait(ATTEND_EVERY_S):
+    def _check_regularly(self) -> None:
+        """Notice new models, and feed systemd's watchdog as long as the monitor's loop runs."""
+        while not self._stop.wait(CHECK_EVERY_S):
             try:
-                self._want(self._models.changed())
+                self._request_models(self._models.changed())
                 if self.snapshot().is_live:
-                    notify("WATCHDOG=1")
-            except Exception:  # a full disk or a busy journal must not end the attendant
-                logger.exception("the attendant stumbled")
+                    notify_systemd("WATCHDOG=1")
+            except Exception:  # a full disk or a busy journal must not end this thread
+                log.exception("the background health check failed; it is repeated in %g s", CHECK_EVERY_S)
 
-    def _end(self) -> list[str]:
-        """Sources first, so that nothing new comes; what was not acknowledged comes again after a restart."""
+    def _shut_down(self) -> list[str]:
+        """Close sources first, so that nothing new arrives; unacknowledged batches come again after a restart."""
         closing = [
-            Thread(target=self._close, args=each, name=f"close-{each[0]}", daemon=True)
-            for each in self._sources.items()
+            Thread(target=self._close, args=each, name=f"close-{each[0]}", daemon=True) for each in self._feeds.items()
         ]
         until = time.monotonic() + CLOSE_S
         for thread in closing:
@@ -164,14 +162,25 @@ class Service:
             thread.join(max(0.0, until - time.monotonic()))
         behind = stop_all(self._followers, self._drain_s)
         for name in behind:
-            logger.warning("sink %s did not get everything; the rest follows after a restart", name)
+            log.warning("sink %s did not receive everything; the rest follows after a restart", name)
         if self._health:
             self._health.close()
         self._monitor.journal.close()
         return behind
 
-    def _close(self, site: str, source: Source) -> None:
+    def _close(self, site: str, feed: Feed) -> None:
         try:
-            source.close()
+            feed.close()
         except Exception:
-            logger.exception("%s: source did not close", site)
+            log.exception("%s: the source could not be closed", site)
+
+
+def notify_systemd(state: str) -> None:
+    """Report a state such as `READY=1` to systemd; do nothing if it did not start this process."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    # an address in the abstract name space is written with @ for its leading NUL
+    target = "\0" + address[1:] if address.startswith("@") else address
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        sock.sendto(state.encode(), target)

@@ -1,48 +1,36 @@
-"""What every sink is told, and what it must do.
+"""The contract of a sink.
 
-The journal is the spool: a sink follows it with a cursor of its own, so nothing is produced twice, nothing is lost
-while a sink is down, and a dead sink costs the scoring nothing.
+The journal is the queue: every sink follows it with a cursor of its own. So no event is lost while a sink is down, and
+the scoring does not wait for it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-# Events that no journal holds: how a monitor is, and what a sink will never see.
-MONITOR = "monitor"  # their site, so no site of a plant may bear this name
+from graphghha.alarms import StoredEvent
+
+# Events that are not in the journal: the monitor's own condition, and what a sink will never receive.
+MONITOR = "monitor"  # the site of these events, so no site of a plant may have this name
 HEARTBEAT, DROPPED = "monitor.heartbeat", "monitor.events_dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One line of the journal. `number` grows by one without gaps; (site, number) is the idempotency key."""
-
-    number: int
-    site: str
-    time_ms: int  # plant time
-    kind: str  # "incident.annunciated", "incident.closed", "alarm.raised", "source.lost", ...
-    body: Mapping[str, Any]  # JSON; an incident as in the public contract
-
-    @property
-    def key(self) -> str:
-        return f"{self.site}:{self.number}"
-
-
 class EventLog(Protocol):
-    """The journal, as far as a sink sees it. Safe to call from a sink's thread."""
+    """The journal as far as a sink uses it. Safe to call from a sink's thread."""
 
-    def events_after(self, number: int, limit: int) -> list[Event]:
-        """Events in order, those after `number` first."""
+    def events_after(self, number: int, limit: int) -> list[StoredEvent]:
+        """Return events in order, starting after `number`."""
 
     def first_event_number(self) -> int:
-        """The oldest event that retention has kept (1 when none was dropped)."""
+        """Return the number of the oldest event that retention has kept, 1 if none was dropped."""
 
 
 class Sink(Protocol):
-    """Delivers or raises `OSError`: whoever drives it tries again with back-off."""
+    """Delivers events, or raises `OSError` so that its follower tries again later."""
 
     name: str
 
-    def deliver(self, events: Sequence[Event]) -> None: ...
+    def deliver(self, events: Sequence[StoredEvent]) -> None:
+        """Deliver all events in order; return only once the receiver has them."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release connections and files; may be called more than once."""

@@ -1,36 +1,51 @@
-"""An event as one line of ArcSight's Common Event Format, version 0. Pure."""
+"""Events as lines of ArcSight's Common Event Format, version 0. Pure.
+
+Names come from the plant, and a plant may be hostile: `clean` makes them safe to write into a line of a log.
+"""
+
+import re
+from datetime import UTC, datetime
 
 from graphghha._version import __version__
-from graphghha.monitor.sinks.base import Event
-from graphghha.monitor.sinks.text import clean, to_ms
+from graphghha.alarms import StoredEvent
 
-SEVERITY = {"critical": 10, "high": 8, "medium": 5, "low": 3}  # of an event without priority: 1
-# Short enough that a line of nothing but hostile names still fits the 8 kB that receivers take.
+SEVERITY = {"critical": 10, "high": 8, "medium": 5, "low": 3}
+NO_PRIORITY = 1
+# Limits low enough that a line full of hostile names still fits the 8 kB that receivers accept.
 _NAME, _TEXT, _MESSAGE, _HOST, _ID = 128, 200, 400, 100, 128
+# Control characters break lines, direction marks reorder what a reader sees, lone surrogates cannot be encoded.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE_BUT_NEWLINES = re.compile(_UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b\x0c\x0e-\x1f"))
 
 
-def cef_line(event: Event) -> str:
-    """`CEF:0|vendor|product|version|signature|name|severity|extension`."""
-    severity = SEVERITY.get(str(event.body.get("priority")), 1)
-    header = ("graphghha", "graphghha", __version__, clean(event.kind, _NAME), title(event), severity)
+def clean(text: object, limit: int, *, keep_newlines: bool = False) -> str:
+    """Return at most `limit` characters, without any that could act on the reader; right-to-left letters are kept."""
+    safe = (_UNSAFE_BUT_NEWLINES if keep_newlines else _UNSAFE).sub("\ufffd", str(text))
+    return safe if len(safe) <= limit else safe[: limit - 1] + "…"
+
+
+def cef_line(event: StoredEvent) -> str:
+    """Return `CEF:0|vendor|product|version|signature|name|severity|extension`."""
+    severity = SEVERITY.get(str(event.body.get("priority")), NO_PRIORITY)
+    header = ("graphghha", "graphghha", __version__, clean(event.kind, _NAME), _title(event), severity)
     fields = " ".join(f"{key}={_extension(value)}" for key, value in _fields(event).items())
     return f"CEF:0|{'|'.join(_header(part) for part in header)}|{fields}"
 
 
-def title(event: Event) -> str:
-    """What happened, in words: the same words for the same thing, so that a SIEM can count them."""
+def _title(event: StoredEvent) -> str:
+    """Return what happened, in the same words for the same thing, so that a SIEM can count it."""
     what, _, happened = event.kind.partition(".")
     attack_class = event.body.get("class")
     subject = f"{attack_class} attack" if what == "incident" and attack_class else what
     return clean(f"{subject} {happened}".replace("_", " ").strip(), _NAME)
 
 
-def _fields(event: Event) -> dict[str, str]:
+def _fields(event: StoredEvent) -> dict[str, str]:
     body = event.body
     own = body.get("root") or body.get("node")
     node = "/".join(str(part) for part in (event.site, body.get("zone"), own) if part)
     fields = {"rt": str(event.time_ms), "externalId": clean(body.get("id", event.key), _ID), "cat": _family(event)}
-    if (since := to_ms(body.get("since"))) is not None:
+    if (since := _to_ms(body.get("since"))) is not None:
         fields["start"] = str(since)
     if own:
         fields["dvchost"] = clean(own, _HOST)
@@ -55,7 +70,7 @@ def _fields(event: Event) -> dict[str, str]:
     return fields
 
 
-def _family(event: Event) -> str:
+def _family(event: StoredEvent) -> str:
     return clean(event.kind.partition(".")[0], _NAME)
 
 
@@ -66,3 +81,12 @@ def _header(part: object) -> str:
 def _extension(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace("=", "\\=")
     return escaped.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _to_ms(text: object) -> int | None:
+    """Return the milliseconds of an RFC 3339 time, None if the text is not a time."""
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)

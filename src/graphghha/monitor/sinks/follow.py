@@ -1,7 +1,6 @@
-"""One thread per sink: follows the journal at the sink's own pace, and never gives up on it."""
+"""Followers: one thread per sink reads the journal at the sink's own pace and retries until it is delivered."""
 
 import logging
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +9,19 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
-from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, Event, EventLog, Sink
+from graphghha.alarms import StoredEvent
+from graphghha.monitor.backoff import BackOff
+from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, EventLog, Sink
 from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
-_LAST_ATTEMPTS = 3  # in a row, before a sink that is down is left alone at the end
+_LAST_ATTEMPTS = 3  # failures in a row after which a sink is given up when the process ends
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FollowRule:
-    """How a journal is followed."""
+    """Which events a sink receives, and how often its follower polls and retries."""
 
     kinds: tuple[str, ...] = ("*",)  # patterns of the event kinds the sink wants
     batch: int = 200
@@ -29,47 +30,49 @@ class FollowRule:
     longest_retry_s: float = 30.0
     heartbeat_s: float | None = None
 
-    def wants(self, event: Event) -> bool:
+    def wants(self, event: StoredEvent) -> bool:
+        """Return whether the sink is to receive the event."""
         return any(fnmatchcase(event.kind, pattern) for pattern in self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class FollowStats:
-    """What a sink has done since the process began."""
+    """What a sink has done since the process started."""
 
     name: str
     cursor: int  # last event taken
     delivered: int
     failures: int  # attempts that were repeated
-    refused: int  # events this sink can never take, skipped
+    refused: int  # events this sink cannot express, skipped
     dropped: int  # events that retention removed before they were delivered
     last_error: str  # empty while the sink works
 
 
 class Follower:
-    """Drives one sink: batches, back-off with jitter, a durable cursor, a drain at the end."""
+    """Drives one sink: delivers in batches, retries with back-off, keeps a cursor, drains the journal at the end."""
 
     def __init__(
         self,
-        log: EventLog,
+        journal: EventLog,
         sink: Sink,
         cursor: Cursor,
         rule: FollowRule,
         *,
         pulse: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
-        """`pulse` is the body of a heartbeat: how the monitor is, not merely that this thread runs."""
-        self.name, self._log, self._sink, self._cursor, self._rule = sink.name, log, sink, cursor, rule
+        """`pulse` returns the body of a heartbeat: the monitor's condition, not merely that this thread runs."""
+        self.name, self._journal, self._sink, self._cursor, self._rule = sink.name, journal, sink, cursor, rule
         self._pulse = pulse if rule.heartbeat_s else None
         self._stop, self._give_up = Flag(), Flag()
         self._thread = Thread(target=self._run, name=f"sink-{sink.name}", daemon=True)
-        self._number = start_number(cursor, log)
-        self._delivered = self._failures = self._refused = self._dropped = self._failed_in_a_row = 0
+        self._number = start_number(cursor, journal)
+        self._delivered = self._failures = self._refused = self._dropped = 0
         self._last_error, self._next_beat = "", 0.0
-        self._random = random.Random(sink.name)
+        self._back_off = BackOff(rule.first_retry_s, rule.longest_retry_s, seed=sink.name)
 
     @property
     def stats(self) -> FollowStats:
+        """Return what has been delivered so far."""
         return FollowStats(
             self.name,
             self._number,
@@ -81,14 +84,15 @@ class Follower:
         )
 
     def start(self) -> None:
+        """Start the follower's thread."""
         self._thread.start()
 
     def ask_to_stop(self) -> None:
-        """Deliver what the journal holds, then end."""
+        """Make the thread deliver what the journal holds and then end."""
         self._stop.set()
 
     def join(self, deadline_s: float) -> bool:
-        """True when it ended in time with nothing left; what is left waits in the journal for a restart."""
+        """Wait for the thread; return whether it ended in time with everything delivered."""
         self._thread.join(deadline_s)
         self._give_up.set()
         return not self._thread.is_alive() and not self._last_error
@@ -99,7 +103,7 @@ class Follower:
                 is_last_round = self._stop.is_set()
                 try:
                     did_something = self._step()
-                except Exception as exc:  # journal or sink failed: neither may end this thread
+                except Exception as exc:  # neither a failing journal nor a failing sink may end this thread
                     self._wait_after(exc)
                     continue
                 if not did_something:
@@ -110,32 +114,32 @@ class Follower:
             self._sink.close()
 
     def _step(self) -> bool:
-        """Deliver one batch; False when there was none."""
-        events = self._log.events_after(self._number, self._rule.batch)
+        """Deliver one batch; return False if there was none."""
+        events = self._journal.events_after(self._number, self._rule.batch)
         if events and events[0].number > self._number + 1:
             self._report_dropped(events[0].number)
         events = [event for at, event in enumerate(events) if event.number == events[0].number + at]
         if events:
             self._deliver([event for event in events if self._rule.wants(event)])
-            self._advance(Position.of(events[-1]))
+            self._advance(Position.from_event(events[-1]))
         self._beat()
         self._note_success()
         return bool(events)
 
-    def _deliver(self, events: Sequence[Event]) -> None:
+    def _deliver(self, events: Sequence[StoredEvent]) -> None:
         if not events:
             return
         try:
             self._sink.deliver(events)
         except OSError:
             raise
-        except Exception as exc:  # not a broken line but an event the sink cannot express
+        except Exception as exc:  # the connection works, but the sink cannot express an event
             if len(events) > 1:
                 for event in events:
                     self._deliver([event])
                 return
             self._refused += 1
-            logger.exception(
+            log.exception(
                 "sink %s: event %s cannot be delivered and is skipped", self.name, events[0].key, exc_info=exc
             )
             return
@@ -146,51 +150,50 @@ class Follower:
         try:
             self._cursor.move(position)
         except OSError as exc:
-            logger.error("sink %s: cursor not saved (%s): a restart delivers again", self.name, exc)
+            log.error("sink %s: the cursor was not saved (%s); a restart delivers again", self.name, exc)
 
     def _report_dropped(self, first: int) -> None:
-        """Tell the far side what it will never see, before anything else, with a key that survives repetition."""
+        """Tell the receiver which events it will never get, under a key that stays the same if this is repeated."""
         count = first - 1 - self._number
         body = {"sink": self.name, "first": self._number + 1, "last": first - 1, "count": count, "priority": "high"}
-        notice = Event(first - 1, MONITOR, _now_ms(), DROPPED, body)
+        notice = StoredEvent(first - 1, MONITOR, _now_ms(), DROPPED, body)
         self._sink.deliver([notice])
-        logger.error("sink %s: retention dropped %d events before they were delivered", self.name, count)
+        log.error("sink %s: retention dropped %d events before they were delivered", self.name, count)
         self._dropped += count
-        self._advance(Position.of(notice))
+        self._advance(Position.from_event(notice))
 
     def _beat(self) -> None:
-        """A heartbeat is sent when due and never repeated: a late one would say something untrue."""
+        """Send a heartbeat if it is due; it is never repeated, because a late one would be wrong."""
         if self._pulse is None or time.monotonic() < self._next_beat or self._stop.is_set():
             return
         assert self._rule.heartbeat_s is not None
         self._next_beat = time.monotonic() + self._rule.heartbeat_s
         now_ms = _now_ms()
         body = {**self._pulse(), "last_event": self._number}
-        self._sink.deliver([Event(now_ms, MONITOR, now_ms, HEARTBEAT, body)])
+        self._sink.deliver([StoredEvent(now_ms, MONITOR, now_ms, HEARTBEAT, body)])
 
     def _note_success(self) -> None:
         if self._last_error:
-            logger.info("sink %s works again after %d attempts", self.name, self._failed_in_a_row)
-        self._last_error, self._failed_in_a_row = "", 0
+            log.info("sink %s works again after %d attempts", self.name, self._back_off.failures)
+        self._last_error = ""
+        self._back_off.reset()
 
     def _wait_after(self, exc: Exception) -> None:
         self._failures += 1
-        self._failed_in_a_row += 1
+        delay_s = self._back_off.next_delay_s()
         if str(exc) != self._last_error:  # once per cause, not once per attempt
-            logger.warning("sink %s: %s; trying again", self.name, exc, exc_info=not isinstance(exc, OSError))
+            log.warning("sink %s: %s; it is retried", self.name, exc, exc_info=not isinstance(exc, OSError))
         self._last_error = str(exc) or type(exc).__name__
-        longest = min(self._rule.longest_retry_s, self._rule.first_retry_s * 2.0 ** min(self._failed_in_a_row - 1, 16))
-        delay_s = longest * self._random.uniform(0.5, 1.0)
         if not self._stop.is_set():
             self._stop.wait(delay_s)
-        elif self._failed_in_a_row < _LAST_ATTEMPTS:
+        elif self._back_off.failures < _LAST_ATTEMPTS:
             self._give_up.wait(delay_s)
         else:
             self._give_up.set()
 
 
 def stop_all(followers: Sequence[Follower], deadline_s: float) -> list[str]:
-    """End all at once; the names of sinks that did not get everything."""
+    """End all followers at once and return the names of sinks that did not receive everything."""
     for follower in followers:
         follower.ask_to_stop()
     end = time.monotonic() + deadline_s

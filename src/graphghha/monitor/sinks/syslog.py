@@ -12,41 +12,46 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphghha.monitor.sinks.base import HEARTBEAT, Event
-from graphghha.monitor.sinks.cef import cef_line
-from graphghha.monitor.sinks.text import clean, utc
-from graphghha.monitor.sinks.tls import Tls
+from graphghha._util.times import iso_ms
+from graphghha._util.tls import Tls
+from graphghha.alarms import StoredEvent
+from graphghha.monitor.sinks.base import HEARTBEAT
+from graphghha.monitor.sinks.cef import cef_line, clean
 
 LOCAL0 = 16
-SEVERITY = {"critical": 2, "high": 3, "medium": 4, "low": 5}  # of an event without priority: 6, informational
-ENTERPRISE = 32473  # the number RFC 5612 keeps for those without one of their own
+SEVERITY = {"critical": 2, "high": 3, "medium": 4, "low": 5}
+INFORMATIONAL = 6  # the severity of an event without priority
+ENTERPRISE = 32473  # the number that RFC 5612 reserves for examples, for sites without one of their own
 _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SyslogConfig:
+    """Where messages are sent, and how this machine names itself in them."""
+
     host: str
     port: int
     tls: Tls | None = None
     timeout_s: float = 5.0
-    hostname: str = ""  # how this machine calls itself in messages; its own name when empty
+    hostname: str = ""  # this machine's name in messages; by default its own
     enterprise: int = ENTERPRISE
 
 
 class SyslogSink:
-    """One connection, opened when needed.
+    """Sends over one connection, which is opened when needed.
 
-    Syslog has no acknowledgement. We wait until the far side's TCP has confirmed every byte, and after a connection
-    broke we send its last batch again, because the receiver may have died with that batch unread.
+    Syslog has no acknowledgement. So a delivery waits until the receiver's TCP has confirmed every byte, and after a
+    connection broke its last batch is sent again, because the receiver may not have read it.
     """
 
     def __init__(self, name: str, config: SyslogConfig) -> None:
         self.name, self._config = name, config
         self._hostname = _ascii(config.hostname or socket.gethostname(), 255)
         self._socket: socket.socket | None = None
-        self._unsure: tuple[Event, ...] = ()  # the last batch, sent again if the connection breaks
+        self._unsure: tuple[StoredEvent, ...] = ()  # the last batch, to be sent again if the connection breaks
 
-    def deliver(self, events: Sequence[Event]) -> None:
+    def deliver(self, events: Sequence[StoredEvent]) -> None:
+        """Send the events and wait until TCP has confirmed them."""
         frames = [self._frame(event) for event in events]
         if self._socket is not None and self._is_closed_by_peer(self._socket):
             self._drop()
@@ -56,12 +61,13 @@ class SyslogSink:
                 frames = [self._frame(event) for event in self._unsure if event not in events] + frames
             self._socket.sendall(b"".join(frames))
             self._wait_until_confirmed(self._socket)
-        except (OSError, ValueError) as exc:  # an unusable host name is no fault of the event
+        except (OSError, ValueError) as exc:  # ValueError: an unusable host name, for which the event is not to blame
             self._drop()
             raise ConnectionError(f"syslog {self._config.host}:{self._config.port}: {exc}") from exc
         self._unsure = tuple(event for event in events if event.kind != HEARTBEAT) or self._unsure
 
     def close(self) -> None:
+        """Close the connection."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_WR)
@@ -85,7 +91,7 @@ class SyslogSink:
             raise
 
     def _is_closed_by_peer(self, sock: socket.socket) -> bool:
-        """A receiver sends nothing back, so anything readable is an end or a TLS message."""
+        """Return whether the receiver has closed; it sends no data, so all there is to read is an end or TLS."""
         sock.setblocking(False)
         try:
             return sock.recv(1024) == b""
@@ -97,25 +103,25 @@ class SyslogSink:
             sock.settimeout(self._config.timeout_s)
 
     def _wait_until_confirmed(self, sock: socket.socket) -> None:
-        """Until the kernel's queue of unconfirmed bytes is empty."""
+        """Wait until the kernel has no unconfirmed bytes left."""
         end = time.monotonic() + self._config.timeout_s
         while unconfirmed := _unconfirmed(sock):
             if time.monotonic() > end:
                 raise TimeoutError(f"{unconfirmed} bytes were not confirmed within {self._config.timeout_s:g} s")
             time.sleep(0.005)
 
-    def _frame(self, event: Event) -> bytes:
+    def _frame(self, event: StoredEvent) -> bytes:
         message = syslog_message(event, hostname=self._hostname, enterprise=self._config.enterprise, pid=os.getpid())
         return b"%d %s" % (len(message), message)
 
 
-def syslog_message(event: Event, *, hostname: str, enterprise: int, pid: int) -> bytes:
-    """One RFC 5424 message, without framing."""
-    priority = LOCAL0 * 8 + SEVERITY.get(str(event.body.get("priority")), 6)
+def syslog_message(event: StoredEvent, *, hostname: str, enterprise: int, pid: int) -> bytes:
+    """Return one RFC 5424 message, without framing."""
+    priority = LOCAL0 * 8 + SEVERITY.get(str(event.body.get("priority")), INFORMATIONAL)
     pairs = {"key": event.key, "site": event.site, "kind": event.kind, "incident": event.body.get("id", "")}
     params = " ".join(f'{name}="{_param(value)}"' for name, value in pairs.items() if value != "")
     data = f"[graphghha@{enterprise} {params}]"
-    head = f"<{priority}>1 {utc(event.time_ms)} {hostname} graphghha {pid} {_ascii(event.kind, 32)} {data} "
+    head = f"<{priority}>1 {iso_ms(event.time_ms)} {hostname} graphghha {pid} {_ascii(event.kind, 32)} {data} "
     return (head + _BOM + cef_line(event)).encode("utf-8")
 
 
@@ -124,12 +130,12 @@ def _param(value: object) -> str:
 
 
 def _ascii(text: str, limit: int) -> str:
-    """A header field: printable ASCII without spaces, or the nil value."""
+    """Return a header field: printable ASCII without spaces, or the nil value."""
     return re.sub(r"[^\x21-\x7e]", "_", text)[:limit] or "-"
 
 
 def _unconfirmed(sock: socket.socket) -> int:
-    """Bytes written and not yet confirmed by the far side; 0 where the system does not say."""
+    """Return how many bytes the receiver has not confirmed yet; 0 where the system does not report it."""
     try:
         count: int = struct.unpack("i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, b"\0" * 4))[0]
     except OSError:
