@@ -47,7 +47,7 @@ def test_telemetry_stays_finite(seasons: dict[str, Season], zone: int) -> None:
 def test_it_shows_first_on_its_target_or_beside_it(seasons: dict[str, Season], zone: int) -> None:
     targets = [TEMPLATE.index(name) for name in ROWS[NAMES_OF_CASES[zone]].info.targets]
     around = neighborhood(TEMPLATE, NeighborRule())
-    claimed = {int(node) for target in targets for node in around.of(target) if node < NUM_SIGNALS}
+    claimed = {int(node) for target in targets for node in around.neighbors(target) if node < NUM_SIGNALS}
     if NAMES_OF_CASES[zone] == "FCU_Control_Unstable":
         claimed.add(INDEX["FCU_OA_CFM"])  # the published run has an odd outdoor air flow as well
     seen = False

@@ -8,7 +8,7 @@ import torch
 
 from builders import loop_template, neighbors_of, random_graph
 from graphghha.errors import ConfigError
-from graphghha.graph.neighbors import NeighborRule, from_pairs
+from graphghha.graph import NeighborRule, from_pairs
 from graphghha.nn import LAYERS, GraphGHHA, Neighbors, ScaledDotProduct, SparsifiedGAT, VanillaGAT
 from graphghha.nn.registry import make_layer
 

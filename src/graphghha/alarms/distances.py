@@ -40,7 +40,7 @@ class Proximity:
             for node in frontier:
                 if zones[node] is None and node != start and self.has_zones:
                     continue
-                for other in self._neighbors.of(node).tolist():
+                for other in self._neighbors.neighbors(node).tolist():
                     is_apart = zones[other] is not None and zones[node] is not None and zones[other] != zones[node]
                     if other not in hops and not is_apart:
                         hops[other] = distance

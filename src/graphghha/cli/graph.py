@@ -20,9 +20,9 @@ def graph() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(plant: str, as_json: bool) -> None:
     """Check PLANT (a built-in plant or a JSON file) and say what it holds."""
-    from graphghha.graph.summary import summarize
+    from graphghha.graph import summarize_graph
 
-    summary = summarize(_load(plant))
+    summary = summarize_graph(_load(plant))
     if as_json:
         click.echo(json.dumps(summary))
         return
@@ -36,7 +36,7 @@ def check(plant: str, as_json: bool) -> None:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .svg or .png file.")
 def draw(plant: str, zones: int | None, out: Path) -> None:
     """Draw PLANT: coloured by kind, comm edges solid, phys edges dashed."""
-    from graphghha.graph.draw import draw_graph
+    from graphghha.graph import draw_graph
 
     found = _load(plant)
     draw_graph(found.replicate(zones) if zones else found, out)

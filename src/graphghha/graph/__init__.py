@@ -1,19 +1,36 @@
 """The cyber-physical graph: nodes, edges, neighbourhoods, files, pictures. No torch."""
 
-from graphghha.graph.cps import CpsGraph, Edge, EdgeKind, Node, NodeKind
-from graphghha.graph.io import read_graph, write_graph
-from graphghha.graph.neighbors import PAPER_RULE, Neighborhood, NeighborRule, neighborhood
+from graphghha.graph.cps import NODE_KINDS, CpsGraph, Edge, EdgeKind, Node, NodeKind
+from graphghha.graph.draw import draw_graph
+from graphghha.graph.io import graph_from_dict, graph_to_dict, read_graph, summarize_graph, write_graph
+from graphghha.graph.neighbors import (
+    PAPER_RULE,
+    Direction,
+    Neighborhood,
+    NeighborRule,
+    Policy,
+    from_pairs,
+    neighborhood,
+)
 
 __all__ = [
+    "NODE_KINDS",
     "PAPER_RULE",
     "CpsGraph",
+    "Direction",
     "Edge",
     "EdgeKind",
     "NeighborRule",
     "Neighborhood",
     "Node",
     "NodeKind",
+    "Policy",
+    "draw_graph",
+    "from_pairs",
+    "graph_from_dict",
+    "graph_to_dict",
     "neighborhood",
     "read_graph",
+    "summarize_graph",
     "write_graph",
 ]

@@ -32,7 +32,7 @@ class EdgeKind(StrEnum):
 NODE_KINDS = tuple(NodeKind)
 EDGE_KINDS = tuple(EdgeKind)
 
-# The paper's section on graph abstraction: who may speak to whom, and what may push on what.
+# The paper's section on graph abstraction: which kinds of nodes an edge may join.
 RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind], str]] = {
     EdgeKind.COMM: (
         frozenset({NodeKind.SENSOR, NodeKind.CONTROLLER}),
@@ -49,7 +49,7 @@ RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A vertex. `role` is its place in the template and defaults to its name."""
+    """A sensor, controller or actuator. `role` is its place in the template and defaults to its name."""
 
     name: str
     kind: NodeKind | str
@@ -167,7 +167,7 @@ class CpsGraph:
                     f"({NODE_KINDS[self.kinds[j]]}), {EDGE_KINDS[self.edge_kinds[e]]}: {why}"
                 )
 
-        refuse(source == target, "a node cannot be its own neighbour; ask a neighbourhood for self-loops")
+        refuse(source == target, "a node cannot be its own neighbour; NeighborRule(self_loops=True) adds self-loops")
         for number, kind in enumerate(EDGE_KINDS):
             sources, targets, rule = RULES[kind]
             may_send = np.array([k in sources for k in NODE_KINDS])
@@ -183,7 +183,7 @@ class CpsGraph:
         raise AttributeError(f"a CpsGraph never changes; build a new one instead of setting {name!r}")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a CpsGraph never changes; {name!r} stays")
+        raise AttributeError(f"a CpsGraph never changes; {name!r} cannot be deleted")
 
     def __copy__(self) -> Self:
         return self
@@ -215,6 +215,11 @@ class CpsGraph:
         )
 
     @cached_property
+    def zone_names(self) -> tuple[str, ...]:
+        """The zones of this graph, in the order of their nodes."""
+        return tuple(dict.fromkeys(zone for zone in self.zones if zone is not None))
+
+    @cached_property
     def signal_nodes(self) -> NDArray[np.int64]:
         """[p] the rows of the nodes that carry a signal."""
         return _frozen(np.flatnonzero([signal is not None for signal in self.signals]))
@@ -234,13 +239,13 @@ class CpsGraph:
         return {name: i for i, name in enumerate(self.names)}
 
     def index(self, name: str) -> int:
-        """The row of a node."""
+        """Return the row of the node with this name."""
         if name not in self._positions:
             raise NotFoundError(f"no node is named {name!r} in this graph of {self.num_nodes} nodes")
         return self._positions[name]
 
     def edge_between(self, source: int, target: int) -> EdgeKind | None:
-        """The kind of the edge from one row to another, if there is one."""
+        """Return the kind of the edge from one row to another, or None if there is no such edge."""
         rows = self.edge_index[0]
         start, stop = np.searchsorted(rows, [source, source + 1])
         at = start + int(np.searchsorted(self.edge_index[1, start:stop], target))
@@ -248,7 +253,7 @@ class CpsGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of nodes and edges. Reasons are documentation and stay out of it."""
+        """SHA-256 of nodes and edges, without the reasons, which are documentation."""
         digest = hashlib.sha256(b"graphghha-graph/1")
         for column in (self.names, self.roles, self.zones, self.signals):
             digest.update(repr(column).encode())
@@ -268,10 +273,10 @@ class CpsGraph:
         return f"CpsGraph({self.num_nodes} nodes: {kinds}; {self.num_edges} edges)"
 
     def replicate(self, zones: int | Sequence[str], shared: Iterable[str] = ()) -> Self:
-        """Copies of this template in one graph, one per zone.
+        """Return one graph with a copy of this template for every zone.
 
-        Nodes become `zone/name` and keep their role. Nodes named in `shared` (outdoor air, a supervisory
-        controller) stay single, keep their name, come first, and touch every zone as they touch the template.
+        Nodes become `zone/name` and keep their role. Nodes named in `shared` (outdoor air, a supervisory controller)
+        stay single, keep their name, come first, and have the template's edges to every zone.
         """
         zone_names = _zone_names(zones)
         if any(zone is not None for zone in self.zones):
@@ -293,9 +298,10 @@ class CpsGraph:
         keep[1:, is_shared[self.edge_index].all(axis=0)] = False
 
         order = np.concatenate([np.flatnonzero(is_shared), np.tile(own, num_zones)])
-        zone_of = [None] * num_shared + [zone for zone in zone_names for _ in own]
+        node_zones = [None] * num_shared + [zone for zone in zone_names for _ in own]
         names = tuple(
-            self.names[i] if zone is None else f"{zone}/{self.names[i]}" for i, zone in zip(order, zone_of, strict=True)
+            self.names[i] if zone is None else f"{zone}/{self.names[i]}"
+            for i, zone in zip(order, node_zones, strict=True)
         )
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
@@ -304,7 +310,7 @@ class CpsGraph:
         graph._fill(
             names=names,
             roles=tuple(self.roles[i] for i in order),
-            zones=tuple(zone_of),
+            zones=tuple(node_zones),
             signals=tuple(self.signals[i] for i in order),
             kinds=self.kinds[order],
             edge_index=edge_index[:, keep],
@@ -318,7 +324,7 @@ def _zone_names(zones: int | Sequence[str]) -> tuple[str, ...]:
     if isinstance(zones, SupportsIndex):
         zones = operator.index(zones)
         if zones < 1:
-            raise GraphError(f"{zones} zones: ask for at least one")
+            raise GraphError(f"{zones} zones: a graph needs at least one")
         digits = max(2, len(str(zones)))
         return tuple(f"zone-{z:0{digits}d}" for z in range(1, zones + 1))
     names = (zones,) if isinstance(zones, str) else tuple(zones)
@@ -328,7 +334,7 @@ def _zone_names(zones: int | Sequence[str]) -> tuple[str, ...]:
 
 
 def _restored(cls: type[CpsGraph], columns: dict[str, Any]) -> CpsGraph:
-    """A pickled graph, read-only again."""
+    """Rebuild a pickled graph, read-only like the original."""
     graph = object.__new__(cls)
     graph._fill(**columns)
     return graph

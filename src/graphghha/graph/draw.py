@@ -20,11 +20,13 @@ HALF_BOX = 0.19  # of a node, in columns
 
 
 def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
-    """Write an SVG or PNG. The same graph gives the same bytes."""
+    """Draw a graph into an SVG or PNG file. The same graph gives the same bytes."""
     if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"{path}: pictures end in {' or '.join(FORMATS)}")
+        raise ConfigError(f"{path}: a picture must end in {' or '.join(FORMATS)}")
     if graph.num_nodes > MAX_NODES:
-        raise ConfigError(f"{graph.num_nodes} nodes would be a smudge (at most {MAX_NODES}); draw the template instead")
+        raise ConfigError(
+            f"{graph.num_nodes} nodes are too many for one picture (at most {MAX_NODES}); draw the template instead"
+        )
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -51,7 +53,7 @@ def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
 
 
 def _layout(graph: CpsGraph) -> NDArray[np.float64]:
-    """[s 2] x by kind, y by the mean place of a node's neighbours, so that edges cross less."""
+    """Return positions [s 2]: x by kind, y by the mean y of a node's neighbours, so that fewer edges cross."""
     rows = np.concatenate([graph.edge_index[0], graph.edge_index[1]])
     cols = np.concatenate([graph.edge_index[1], graph.edge_index[0]])
     y = np.zeros(graph.num_nodes)
@@ -61,9 +63,9 @@ def _layout(graph: CpsGraph) -> NDArray[np.float64]:
         y[column] = np.linspace(0, tallest - 1, len(column) + 2)[1:-1]
     degree = np.maximum(np.bincount(rows, minlength=graph.num_nodes), 1)
     for _ in range(12):
-        wish = np.bincount(rows, y[cols], minlength=graph.num_nodes) / degree
+        mean_y = np.bincount(rows, y[cols], minlength=graph.num_nodes) / degree
         for column in columns:
-            order = column[np.argsort(wish[column], kind="stable")]
+            order = column[np.argsort(mean_y[column], kind="stable")]
             y[order] = np.linspace(0, tallest - 1, len(column) + 2)[1:-1]
     x = np.array([COLUMNS.index(kind) for kind in NODE_KINDS], np.float64)[graph.kinds]
     return np.stack([x, -y], axis=1)

@@ -1,17 +1,21 @@
-"""Graphs as JSON: one readable file, checked on the way in."""
+"""Graphs as JSON: a readable file that is checked when it is read, and a summary of what a graph holds."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from graphghha._util.files import atomic_write
 from graphghha.errors import DataError, GraphError
-from graphghha.graph.cps import CpsGraph, Edge, Node
+from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, CpsGraph, Edge, Node
+from graphghha.graph.neighbors import NeighborRule, neighborhood
 
 FORMAT = "graphghha-graph/1"
 
 
-def to_dict(graph: CpsGraph) -> dict[str, Any]:
-    """Defaults (role = name, no signal, no zone, no reason) are left out."""
+def graph_to_dict(graph: CpsGraph) -> dict[str, Any]:
+    """Return the graph as a dictionary for JSON, without the defaults (role = name, no signal, no zone, no reason)."""
 
     def brief(**fields: str | None) -> dict[str, str]:
         return {name: str(value) for name, value in fields.items() if value}
@@ -26,8 +30,8 @@ def to_dict(graph: CpsGraph) -> dict[str, Any]:
     }
 
 
-def from_dict(data: Any, where: str = "graph") -> CpsGraph:
-    """Raises GraphError with the offending entry."""
+def graph_from_dict(data: Any, where: str = "graph") -> CpsGraph:
+    """Return the graph of such a dictionary, or raise a GraphError that names the offending entry."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         found = data.get("format") if isinstance(data, dict) else type(data).__name__
         raise GraphError(f"{where}: expected a JSON object with format {FORMAT!r}, found {found!r}")
@@ -57,14 +61,35 @@ def _entry(cls: type[Any], entry: Any, where: str) -> Any:
 
 
 def write_graph(graph: CpsGraph, path: Path) -> None:
-    path.write_text(json.dumps(to_dict(graph), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write a graph to a JSON file."""
+    atomic_write(path, json.dumps(graph_to_dict(graph), indent=1, ensure_ascii=False) + "\n")
 
 
 def read_graph(path: Path) -> CpsGraph:
+    """Read a graph from a JSON file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise DataError(f"{path}: cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise DataError(f"{path}: is not JSON: {exc}") from exc
-    return from_dict(data, str(path))
+    return graph_from_dict(data, str(path))
+
+
+def summarize_graph(graph: CpsGraph) -> dict[str, Any]:
+    """Return counts, degrees, and the nodes worth a second look, ready for JSON."""
+    kinds = np.bincount(graph.kinds, minlength=len(NODE_KINDS))
+    edges = np.bincount(graph.edge_kinds, minlength=len(EDGE_KINDS))
+    degrees = neighborhood(graph, NeighborRule(self_loops=False)).degrees
+    return {
+        "nodes": graph.num_nodes,
+        **{f"{kind}s": int(n) for kind, n in zip(NODE_KINDS, kinds, strict=True)},
+        "zones": len(graph.zone_names) or 1,
+        "edges": graph.num_edges,
+        **{f"{kind}_edges": int(n) for kind, n in zip(EDGE_KINDS, edges, strict=True)},
+        "mean_neighbours": round(float(degrees.mean()), 2),
+        "max_neighbours": int(degrees.max()),
+        "without_signal": [node.name for node in graph.nodes if node.signal is None],
+        "isolated": [graph.names[i] for i in np.flatnonzero(degrees == 0)],
+        "content_hash": graph.content_hash,
+    }

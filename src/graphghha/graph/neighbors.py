@@ -1,4 +1,4 @@
-"""Whom each node attends to: the adjacency of a graph, directed, capped, in CSR and padded form.
+"""The nodes each node attends to: the adjacency of a graph, directed, capped, in CSR and padded form.
 
 s nodes, e attended pairs after the cap, d largest degree after the cap.
 """
@@ -23,14 +23,14 @@ Ints = NDArray[np.int64]
 class NeighborRule:
     """How a neighbourhood is taken from a graph.
 
-    `out` is the paper (targets of a node's out-edges), `in` is PyG (sources of its in-edges). `both` lets a
-    valve hear its command and its effect. The cap is `max_neighbors`, or the paper's s/n through
-    `neighbor_divisor` = n; Alg. 1 counts while count < s/n, so a broken s/n rounds up.
+    `out` is the paper (targets of a node's out-edges), `in` is PyG (sources of its in-edges). `both` lets a valve
+    attend to its command and to what it acts on. The cap is `max_neighbors`, or the paper's s/n through
+    `neighbor_divisor` = n; Alg. 1 counts while count < s/n, so a fractional s/n rounds up.
 
     Policies, when the cap binds:
     - `first`: the lowest node indices (Alg. 1). Which neighbours survive then depends on the numbering.
-    - `specific`: the node itself, then neighbours that touch the fewest others, whichever way. A hub that touches
-      everybody says little about anyone in particular, and the global branch carries it anyway.
+    - `specific`: the node itself, then neighbours with the fewest edges in either direction. A hub that is joined to
+      everything says little about any one node, and the global branch carries it anyway.
     """
 
     direction: Direction = "both"
@@ -53,6 +53,7 @@ class NeighborRule:
             raise ConfigError("neighbours: give max_neighbors or neighbor_divisor, not both")
 
     def cap(self, num_nodes: int) -> int | None:
+        """Return the largest number of neighbours in a graph of this size, or None for no cap."""
         if self.neighbor_divisor is not None:
             return -(-num_nodes // self.neighbor_divisor)
         return self.max_neighbors
@@ -85,11 +86,12 @@ class Neighborhood:
         """[e] the attending node of each entry of `idx`."""
         return np.repeat(np.arange(self.num_nodes), self.degrees)
 
-    def of(self, node: int) -> Ints:
+    def neighbors(self, node: int) -> Ints:
+        """Return the nodes this node attends to, ascending."""
         return self.idx[self.ptr[node] : self.ptr[node + 1]]
 
     def padded(self) -> tuple[Ints, NDArray[np.bool_]]:
-        """`nbr` [s d] and its mask, d the largest degree (at least 1). Padding points at the node itself."""
+        """Return `nbr` [s d] and its mask, d the largest degree (at least 1). Padding points at the node itself."""
         width = max(1, self.max_degree)
         nbr = np.repeat(np.arange(self.num_nodes)[:, None], width, axis=1)
         mask = np.arange(width) < self.degrees[:, None]
@@ -97,14 +99,14 @@ class Neighborhood:
         return nbr, mask
 
     def dense(self) -> NDArray[np.bool_]:
-        """`adj` [s s]; only the dense rivals and the oracle ask for it."""
+        """Return `adj` [s s], which only the dense methods and the reference implementation need."""
         adj = np.zeros((self.num_nodes, self.num_nodes), np.bool_)
         adj[self.rows, self.idx] = True
         return adj
 
 
 def neighborhood(graph: CpsGraph, rule: NeighborRule = NeighborRule()) -> Neighborhood:
-    """The capped neighbourhood of every node of a graph."""
+    """Return the capped neighbourhood of every node of a graph."""
     source, target = graph.edge_index
     attends = {
         "out": (source, target),
@@ -115,7 +117,7 @@ def neighborhood(graph: CpsGraph, rule: NeighborRule = NeighborRule()) -> Neighb
 
 
 def from_pairs(rows: Ints, cols: Ints, num_nodes: int, rule: NeighborRule) -> Neighborhood:
-    """Cap and sort raw "row attends to col" pairs. Doubles collapse; the direction of `rule` is not used."""
+    """Cap and sort raw "row attends to col" pairs. Duplicates are merged; the direction of `rule` is not used."""
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if len(rows) and not (min(rows.min(), cols.min()) >= 0 and max(rows.max(), cols.max()) < num_nodes):
         raise GraphError(f"an edge points outside the {num_nodes} nodes: use indices 0 to {num_nodes - 1}")
@@ -146,7 +148,7 @@ def _specific(rows: Ints, cols: Ints, num_nodes: int) -> Ints:
 
 
 def _rank(sorted_rows: Ints, num_nodes: int) -> Ints:
-    """Position of each entry within its row."""
+    """Return the position of each entry within its row."""
     counts = np.bincount(sorted_rows, minlength=num_nodes)
     starts = np.cumsum(counts) - counts
     return np.arange(len(sorted_rows)) - starts[sorted_rows]

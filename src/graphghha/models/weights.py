@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.classes import BINARY_CLASSES, CLASSES
 from graphghha.errors import CheckpointError
-from graphghha.graph.cps import NODE_KINDS
+from graphghha.graph import NODE_KINDS
 
 Shape = tuple[int, ...]
 _NUMBERS = ("width", "in_features", "layers", "heads")

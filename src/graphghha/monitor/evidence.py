@@ -91,7 +91,7 @@ class SignalEvidence:
     def explain(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """Return the unusual signals of the node and its neighbors, and the edges they concern."""
         findings = {finding.node: finding for finding in self.findings(self._graph.zones[node], values, fresh)}
-        near = [node, *(int(other) for other in self._near.of(node))]
+        near = [node, *(int(other) for other in self._near.neighbors(node))]
         unusual = [findings[other] for other in near if other in findings and findings[other].is_unusual]
         unusual.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
         signals = [self._signal(finding) for finding in unusual[:MOST_SIGNALS]]

@@ -52,7 +52,7 @@ class Monitor:
         buffer = self._buffers[name] = CommitBuffer()
         self.sites[name], note = self._restore(name, detector, config)
         graph = detector.graph
-        zones = list(dict.fromkeys(zone for zone in graph.zones if zone is not None))
+        zones = list(graph.zone_names)
         about = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
         self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
         now_ms = self._time_ms(name)

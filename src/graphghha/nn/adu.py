@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from graphghha.classes import BINARY_CLASSES, CLASSES, UNKNOWN
 from graphghha.errors import ConfigError, DataError, EngineError, SchemaError
-from graphghha.graph import CpsGraph, NeighborRule, NodeKind
-from graphghha.graph.neighbors import Direction
+from graphghha.graph import CpsGraph, Direction, NeighborRule, NodeKind
 from graphghha.nn.block import AttentionBlock
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.nn.explain import AttendedEdge, Explanation, relation

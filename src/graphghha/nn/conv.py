@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
-from graphghha.graph.neighbors import NeighborRule, Policy
+from graphghha.graph import NeighborRule, Policy
 from graphghha.nn.edges import add_loops, cap_edges, edge_softmax, remove_loops
 from graphghha.nn.ops import GlobalNorm, bounded, check_global_norm, feature_maps, global_mix, split_heads, wide
 

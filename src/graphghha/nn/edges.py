@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from graphghha.graph.neighbors import Policy
+from graphghha.graph import Policy
 from graphghha.nn.ops import wide
 
 

@@ -48,7 +48,7 @@ def stated_zones(config: SourceConfig) -> tuple[str, ...] | None:
     """Return the zones that a source states before it is opened, or None if only its readings can show them."""
     if isinstance(config, SimulatedConfig):
         graph = load_plant(config.plant).template.replicate(config.zones)
-        return tuple(dict.fromkeys(zone for zone in graph.zones if zone is not None))
+        return graph.zone_names
     if isinstance(config, FileConfig) and config.format == "parquet":
         from graphghha.plants.telemetry import TelemetryFile
 

@@ -34,7 +34,7 @@ def reach(template: CpsGraph) -> NDArray[np.bool_]:
     rows, cols = near.rows, near.idx
     reached = {(int(i), int(j)) for i, j in zip(rows, cols, strict=True)}
     for _ in range(REACH_HOPS - 1):
-        reached |= {(i, int(k)) for i, j in reached for k in near.of(j)}
+        reached |= {(i, int(k)) for i, j in reached for k in near.neighbors(j)}
     nodes = {int(node): number for number, node in enumerate(template.signal_nodes)}
     mask = np.zeros((len(nodes), len(nodes)), np.bool_)
     for i, j in reached:

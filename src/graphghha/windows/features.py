@@ -113,7 +113,7 @@ class Featurizer:
         self._residuals, self._sizes = Summarizer(count, RESIDUALS), Summarizer(count, SIZES)
         near = neighborhood(graph, NeighborRule(self_loops=False))
         unmeasured = np.setdiff1d(np.arange(graph.num_nodes), self._nodes)
-        self._witnesses = {int(node): near.of(int(node)) for node in unmeasured}
+        self._witnesses = {int(node): near.neighbors(int(node)) for node in unmeasured}
 
     @property
     def num_rows(self) -> int:

@@ -27,7 +27,7 @@ def assert_like_a_fresh_engine(dynamic: DynamicEngine, name: str) -> None:
     assert graph.names == dynamic.names
     want = neighborhood(graph, RULES[name])
     for row in range(graph.num_nodes):
-        np.testing.assert_array_equal(dynamic._rows[row], want.of(row))
+        np.testing.assert_array_equal(dynamic._rows[row], want.neighbors(row))
     x, mask = windows(graph, 2), masks(graph, 2)
     fresh = Engine(MODELS[name], graph, backend="native")
     np.testing.assert_array_equal(dynamic.score(x), fresh.score(x))

@@ -14,8 +14,7 @@ from graphghha.engine import Engine
 from graphghha.engine.onnx import export
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, EngineError
-from graphghha.graph import NeighborRule
-from graphghha.graph.io import from_dict
+from graphghha.graph import NeighborRule, graph_from_dict
 from graphghha.models import Calibration, Thresholds, load_model, save_model
 from graphghha.windows.features import FeatureNorm
 from graphghha.windows.scale import Scaler
@@ -117,7 +116,7 @@ def test_alarms_are_raised_at_the_shipped_threshold_and_never_for_an_unknown_nod
 def test_the_file_says_how_it_is_fed_and_read(model, session):
     assert about(session, "format") == "graphghha-gateway/1"
     assert Scaler.from_dict(about(session, "scaler")) == model.scaler
-    assert from_dict(about(session, "template")) == model.template
+    assert graph_from_dict(about(session, "template")) == model.template
     assert about(session, "nodes") == list(model.template.names) and "pump" not in about(session, "signals")
     assert about(session, "classes") == ["normal", "actuator", "sensor", "controller"]
     assert Calibration.from_dict(about(session, "calibration")) == model.calibration

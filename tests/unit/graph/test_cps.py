@@ -62,7 +62,7 @@ def test_a_graph_never_changes():
     graph = loop_template()
     with pytest.raises(AttributeError, match="never changes"):
         graph.names = ()
-    with pytest.raises(AttributeError, match="stays"):
+    with pytest.raises(AttributeError, match="cannot be deleted"):
         del graph.names
     for same in (graph, copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
         assert same == graph and same.edges == graph.edges
@@ -179,3 +179,8 @@ def test_points_are_the_nodes_with_a_signal_in_the_order_of_the_graph():
     assert building.point_signals == ("T", "P", "T", "P")
     with pytest.raises(ValueError, match="read-only"):
         building.signal_nodes[0] = 0
+
+
+def test_zone_names_come_in_the_order_of_their_nodes():
+    assert CpsGraph([S]).zone_names == ()
+    assert CpsGraph([S]).replicate(["north", "attic"]).zone_names == ("north", "attic")

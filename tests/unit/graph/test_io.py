@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from builders import loop_template, random_graph
 from graphghha.errors import DataError, GraphError
-from graphghha.graph import read_graph, write_graph
-from graphghha.graph.io import FORMAT, from_dict, to_dict
+from graphghha.graph import (
+    CpsGraph,
+    Edge,
+    Node,
+    graph_from_dict,
+    graph_to_dict,
+    read_graph,
+    summarize_graph,
+    write_graph,
+)
+from graphghha.graph.io import FORMAT
 
 
 @given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 1000), st.integers(0, 3))
@@ -17,7 +26,7 @@ from graphghha.graph.io import FORMAT, from_dict, to_dict
 def test_round_trip(nodes, edges, seed, zones):
     graph = random_graph(nodes, edges, seed)
     graph = graph.replicate(zones) if zones else graph
-    assert from_dict(json.loads(json.dumps(to_dict(graph)))) == graph
+    assert graph_from_dict(json.loads(json.dumps(graph_to_dict(graph)))) == graph
 
 
 def test_files_keep_reasons(tmp_path):
@@ -47,3 +56,11 @@ def test_a_broken_file_is_named_with_its_fault(tmp_path, text, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match="nowhere.json: cannot be read"):
         read_graph(tmp_path / "nowhere.json")
+
+
+def test_a_summary_counts_and_names_the_nodes_worth_a_second_look():
+    nodes = [Node("s", "sensor", signal="T"), Node("c", "controller"), Node("a", "actuator")]
+    summary = summarize_graph(CpsGraph(nodes, [Edge("s", "c", "comm")]).replicate(2))
+    assert (summary["nodes"], summary["sensors"], summary["zones"], summary["comm_edges"]) == (6, 2, 2, 2)
+    assert summary["without_signal"] == ["zone-01/c", "zone-01/a", "zone-02/c", "zone-02/a"]
+    assert summary["isolated"] == ["zone-01/a", "zone-02/a"]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from builders import loop_template, random_graph
 from graphghha.errors import ConfigError, GraphError
-from graphghha.graph import PAPER_RULE, CpsGraph, Edge, NeighborRule, Node, neighborhood
-from graphghha.graph.neighbors import from_pairs
+from graphghha.graph import PAPER_RULE, CpsGraph, Edge, NeighborRule, Node, from_pairs, neighborhood
 
 graphs = st.builds(random_graph, st.integers(1, 25), st.integers(0, 80), st.integers(0, 10_000))
 
@@ -35,7 +34,7 @@ def algorithm_1(graph, divisor):
 def test_the_paper_rule_is_algorithm_1(graph, divisor):
     rule = NeighborRule(direction="out", self_loops=False, neighbor_divisor=divisor, policy="first")
     found = neighborhood(graph, rule)
-    assert [found.of(i).tolist() for i in range(graph.num_nodes)] == algorithm_1(graph, divisor)
+    assert [found.neighbors(i).tolist() for i in range(graph.num_nodes)] == algorithm_1(graph, divisor)
 
 
 @given(graphs, st.sampled_from(["in", "out", "both"]), st.booleans(), st.sampled_from([None, 1, 3, 100]), st.booleans())
@@ -55,7 +54,7 @@ def test_every_form_tells_the_same_story(graph, direction, loops, cap, first):
     nbr, mask = found.padded()
     assert nbr.shape == mask.shape == (s, max(1, found.max_degree))
     for i in range(s):
-        assert sorted(nbr[i, mask[i]]) == found.of(i).tolist() == np.flatnonzero(dense[i]).tolist()
+        assert sorted(nbr[i, mask[i]]) == found.neighbors(i).tolist() == np.flatnonzero(dense[i]).tolist()
 
 
 def test_the_paper_rule_binds_at_32_nodes():
@@ -68,7 +67,7 @@ def test_specific_keeps_the_node_itself_and_drops_the_hub():
     graph = CpsGraph(nodes, edges)
     first = neighborhood(graph, NeighborRule(max_neighbors=2, policy="first"))
     specific = neighborhood(graph, NeighborRule(max_neighbors=2, policy="specific"))
-    names = [[graph.names[j] for j in found.of(graph.index("s3"))] for found in (first, specific)]
+    names = [[graph.names[j] for j in found.neighbors(graph.index("s3"))] for found in (first, specific)]
     assert names == [["hub", "s3"], ["s3", "own"]]
 
 
@@ -80,7 +79,7 @@ def test_specific_never_drops_the_node_itself():
 
 def test_small_integers_do_not_overflow():
     rows, cols = np.array([99_999], np.int32), np.array([5], np.int32)
-    assert from_pairs(rows, cols, 100_000, NeighborRule(self_loops=False)).of(99_999).tolist() == [5]
+    assert from_pairs(rows, cols, 100_000, NeighborRule(self_loops=False)).neighbors(99_999).tolist() == [5]
 
 
 def test_padding_is_as_wide_as_the_largest_degree_after_the_cap():

@@ -17,8 +17,7 @@ from graphghha.engine.engine import Engine
 from graphghha.engine.frozen import freeze
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import EngineError
-from graphghha.graph import CpsGraph
-from graphghha.graph.io import to_dict
+from graphghha.graph import CpsGraph, graph_to_dict
 from graphghha.models import Model, load_model
 from graphghha.models.directory import NETWORK_FILE
 from graphghha.models.manifest import write_manifest
@@ -134,7 +133,7 @@ def _about(model: Model) -> dict[str, Any]:
         "nodes": list(template.names),
         "classes": list(freeze(model).classes),
         "memory": {name: list(array.shape[:1]) for name, array in _empty(model, 1).items() if name in INPUTS[2:]},
-        "template": to_dict(template),
+        "template": graph_to_dict(template),
         "scaler": model.scaler.to_dict(),
         "features": list(FEATURE_NAMES),
         "feature_norm": model.norm.to_dict(),

@@ -84,7 +84,7 @@ def zone_names(zones: int) -> tuple[str, ...]:
     """The names a replicated template gives its zones."""
     if not 1 <= zones <= MAX_ZONES:
         raise ConfigError(f"simulate: {zones} zones; a building has 1 to {MAX_ZONES}")
-    return tuple(dict.fromkeys(zone for zone in TEMPLATE.replicate(zones).zones if zone is not None))
+    return TEMPLATE.replicate(zones).zone_names
 
 
 def simulate(

@@ -58,7 +58,7 @@ def test_the_loops_of_the_unit_are_there(source, target, kind):
 
 def test_room_and_return_sensor_meet_in_the_air_path():
     around = neighborhood(TEMPLATE)
-    both = set(around.of(TEMPLATE.index("RM_TEMP"))) & set(around.of(TEMPLATE.index("FCU_RAT")))
+    both = set(around.neighbors(TEMPLATE.index("RM_TEMP"))) & set(around.neighbors(TEMPLATE.index("FCU_RAT")))
     assert TEMPLATE.index("Air_path") in both
 
 
