@@ -129,7 +129,7 @@ class Building:
         return DayChunk(day, telemetry)
 
     def twin(self, attacks: Sequence[Imposer] = ()) -> "Building":
-        """The same building at the same moment with other attacks: step both to see what an attack changes."""
+        """Return the same building at the same moment with other attacks: step both to see what an attack changes."""
         twin = object.__new__(Building)
         twin.__dict__.update(self.__dict__)
         twin.attacks = tuple(attacks)

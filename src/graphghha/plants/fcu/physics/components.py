@@ -75,7 +75,7 @@ HEATING_CURVE: NDArray[np.float64] = GPM * np.interp(_GRID, *np.transpose(_HEATI
 
 @compiled
 def valve_flow(curve: NDArray[np.float64], position: float, leak: float) -> float:
-    """Water flow at a valve position, never below the leaking share of the full flow."""
+    """Return the water flow at a valve position, never below the leaking share of the full flow."""
     place = min(max(position, 0.0), 1.0) * CURVE_STEPS
     index = min(int(place), CURVE_STEPS - 1)
     flow = float(curve[index] + (place - index) * (curve[index + 1] - curve[index]))
@@ -84,7 +84,7 @@ def valve_flow(curve: NDArray[np.float64], position: float, leak: float) -> floa
 
 @compiled
 def fan_power(speed: float, flow_share: float, p: Parameters) -> float:
-    """Cubic in speed; at one speed a throttled fan draws more until the flow nearly stops."""
+    """Return the fan power in W: cubic in speed, and more for a throttled fan until the flow nearly stops."""
     missing = 1.0 - flow_share
     throttled = 1.0 + missing * (p.throttle_1 + missing * (p.throttle_2 + missing * p.throttle_3))
     return p.fan_power_low * (speed / p.fan_low) ** 3 * throttled
@@ -92,7 +92,7 @@ def fan_power(speed: float, flow_share: float, p: Parameters) -> float:
 
 @compiled
 def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
-    """Share of the air flow that a blocked outlet lets through."""
+    """Return the share of the air flow that a blocked outlet lets through."""
     if blocked <= 0.0 or speed <= 0.0:
         return 1.0
     return min((1.0 - blocked) * math.pow(speed / p.fan_low, p.outlet_exponent * blocked), 1.0)
@@ -100,13 +100,13 @@ def outlet_share(speed: float, blocked: float, p: Parameters) -> float:
 
 @compiled
 def damper_opening(position: float, p: Parameters) -> float:
-    """Opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
+    """Return the opening of the outdoor-air path relative to the minimum position: a power law, zero when shut."""
     return math.pow(max(position, 0.0) / p.damper_minimum, p.damper_exponent)
 
 
 @compiled
 def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
-    """Outdoor air flow in L/s: its share of the discharge air grows with that flow, and a floor seeps in always."""
+    """Return the outdoor air flow in L/s: its share of the discharge air grows with that flow, above a floor."""
     if air_flow <= 0.0:
         return p.outdoor_floor
     # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
@@ -119,7 +119,7 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
 
 @compiled
 def effectiveness(ntu: float, ratio: float) -> float:
-    """Counter-flow heat exchanger; `ratio` is smaller over larger capacity flow."""
+    """Return the effectiveness of a counter-flow heat exchanger; `ratio` is smaller over larger capacity flow."""
     if ratio > 0.999:
         return ntu / (1.0 + ntu)
     decay = math.exp(-ntu * (1.0 - ratio))
@@ -128,7 +128,7 @@ def effectiveness(ntu: float, ratio: float) -> float:
 
 @compiled
 def dry_coil(air_in: float, air_mass: float, water_in: float, water: float, ua_air: float, ua_water: float) -> float:
-    """Heat from air to water in W (negative: the coil heats)."""
+    """Return the heat from air to water in W (negative: the coil heats)."""
     air_capacity = air_mass * AIR_HEAT
     water_capacity = water * WATER_HEAT
     if air_capacity < 1e-9 or water_capacity < 1e-9:
@@ -141,13 +141,13 @@ def dry_coil(air_in: float, air_mass: float, water_in: float, water: float, ua_a
 
 @compiled
 def water_side(flow: float, still: float, per_gpm: float) -> float:
-    """Conductance of the water side in W/K: a laminar base and a part that grows with the flow (L/s)."""
+    """Return the conductance of the water side in W/K: a laminar base and a part that grows with the flow (L/s)."""
     return still + per_gpm * flow / GPM
 
 
 @compiled
 def saturated_at(enthalpy_target: float, start: float) -> float:
-    """Temperature of saturated air with this enthalpy; `start` lies above it."""
+    """Return the temperature of saturated air with this enthalpy; `start` lies above it."""
     air = start
     for _ in range(30):
         # the saturation curve bends upwards, so Newton's steps come down to the root and never pass it
@@ -171,7 +171,7 @@ def wet_coil(
     undershoot: float,
     p: Parameters,
 ) -> tuple[float, float, float]:
-    """Cooling coil: heat to the water, leaving air temperature and humidity ratio.
+    """Return, for the cooling coil, heat to the water, leaving air temperature and humidity ratio.
 
     The heat follows the enthalpy difference, and no split of it into sensible and latent changes it. Condensation holds
     the leaving air near the dew point of the entering air: above it by `wet_offset`, less a share (`undershoot`) of
@@ -225,7 +225,7 @@ def still_coils(
     heating_gpm: float,
     p: Parameters,
 ) -> tuple[float, float, float]:
-    """Core, return water and discharge air a minute later with the fan off: slow drifts, unless water still flows."""
+    """Return core, return water and discharge air a minute later with the fan off: they drift unless water flows."""
     wet = mixed_ratio > saturation_ratio(coil)
     drift = (p.coil_wet_rate if wet else p.coil_dry_rate) / 60.0
     settle = p.core_rate / 60.0
@@ -253,7 +253,7 @@ def zone_step(
     step_s: float,
     p: Parameters,
 ) -> tuple[float, float, float]:
-    """Air, mass and structure temperature after a backward Euler step: stable, balanced at the new values."""
+    """Return air, mass and structure temperature after a backward Euler step: stable, balanced at the new values."""
     through_air = supply_mass * AIR_HEAT
     seeping = outdoor_mass * AIR_HEAT
     a11 = p.air_capacity / step_s + p.air_mass_ua + p.air_outdoor_ua + through_air + seeping
@@ -272,6 +272,6 @@ def zone_step(
 def moisture_step(
     ratio: float, outdoor_ratio: float, outdoor_mass: float, source: float, step_s: float, p: Parameters
 ) -> float:
-    """Room humidity ratio after a step: outdoor air comes in, people add, the coil takes (`source` in kg/s)."""
+    """Return the room humidity ratio after a step of outdoor air, people and coil (`source` in kg/s)."""
     air = p.room_volume * AIR_DENSITY / step_s
     return max((air * ratio + outdoor_mass * outdoor_ratio + source) / (air + outdoor_mass), 1e-5)

@@ -72,7 +72,7 @@ def next_call(
 
 @compiled
 def advance_integral(integral: float, error: float, gain: float, integral_gain: float, floor: float) -> float:
-    """The integral part of a PI valve after one minute; it stops where the command saturates at full."""
+    """Return the integral part of a PI valve after one minute; it stops where the command saturates at full."""
     if gain * error + integral >= 1.0 and error > 0.0:
         return integral
     return max(integral + integral_gain * error, floor)
@@ -80,7 +80,7 @@ def advance_integral(integral: float, error: float, gain: float, integral_gain: 
 
 @compiled
 def fan_speed(output: float, p: Parameters) -> float:
-    """Stage of the fan from the controller output of the active call."""
+    """Return the speed of the fan from the controller output of the active call."""
     if output >= p.high_threshold:
         return p.fan_high
     if output >= p.medium_threshold:
@@ -90,7 +90,7 @@ def fan_speed(output: float, p: Parameters) -> float:
 
 @compiled
 def clipped(value: float) -> float:
-    """A command or position, 0 to 1."""
+    """Return a command or position limited to 0 to 1."""
     return min(max(value, 0.0), 1.0)
 
 
@@ -98,7 +98,7 @@ def clipped(value: float) -> float:
 def valve_command(
     integral: float, error: float, gain: float, integral_gain: float, begins: bool, p: Parameters
 ) -> tuple[float, float]:
-    """Command of a PI valve and its integral after one minute; a new call starts the integral anew."""
+    """Return the command of a PI valve and its integral after one minute; a new call restarts the integral."""
     if begins:
         integral = -p.start_share * gain * error
     integral = advance_integral(integral, error, gain, integral_gain, p.integral_floor)
@@ -116,10 +116,10 @@ def control_minute(
     mixed: float,
     p: Parameters,
 ) -> None:
-    """One minute of the sequence on what it reads: mode, setpoints and commands into `row`, fan speed into `state`."""
+    """Run a minute of the sequence on readings: write mode, setpoints and commands into `row`, speed into `state`."""
     mode = scheduled_mode(minute, is_operating_day, p)
     started = mode == OPERATE and state[S_MODE] == SETBACK
-    # a tripped unit stays shut until the schedule writes the mode anew
+    # a tripped unit stays shut until the schedule next changes the mode
     if mode != state[S_MODE]:
         state[S_TRIPPED] = 0.0
     if mixed < p.low_limit and state[S_SPEED] > 0.0 and h[H_INTERLOCK] < 0.5:
@@ -160,7 +160,7 @@ def control_minute(
 
 @inlined
 def move_drives(state: NDArray[np.float64], h: NDArray[np.float64], row: NDArray[np.float64], follow: float) -> None:
-    """Valves and damper a minute later: they follow their commands, falsified, reversed or stuck if so imposed."""
+    """Move valves and damper by a minute: they follow their commands, falsified, reversed or stuck by hooks."""
     cooling = clipped(row[T_COOL_CMD] + h[H_COOL_CMD])
     heating = clipped(row[T_HEAT_CMD] + h[H_HEAT_CMD])
     damper = clipped(row[T_DAMPER_CMD] + h[H_DAMPER_CMD])

@@ -40,7 +40,7 @@ def compiled(function: Function, *, inline: bool = False) -> Function:
     try:
         return _compile(function, inline=inline, cache=True)
     except RuntimeError:
-        # a read-only installation without a writable cache folder: compile anew in every process
+        # a read-only installation without a writable cache folder: compile again in every process
         return _compile(function, inline=inline, cache=False)
 
 

@@ -62,7 +62,7 @@ class Sky:
 
 @lru_cache(maxsize=8)
 def sky(day: date, clearness: float) -> Sky:
-    """Solar geometry and a clear-sky beam scaled by the clearness (0 to 1)."""
+    """Return solar geometry and a clear-sky beam scaled by the clearness (0 to 1)."""
     declination = np.radians(23.45) * np.sin(2 * np.pi * (284 + day.timetuple().tm_yday) / 365)
     # Des Moines lies a quarter of an hour west of its meridian
     hour_angle = np.radians(15.0) * (_MINUTE / 60.0 - 12.25)
@@ -78,7 +78,7 @@ def sky(day: date, clearness: float) -> Sky:
 
 
 def facade_sun(p: Parameters, day: date, clearness: float) -> NDArray[np.float64]:
-    """Sun through a zone's facade in W per m2 of its aperture: beam and sky."""
+    """Return the sun through a zone's facade in W per m2 of its aperture: beam and sky."""
     above = sky(day, clearness)
     angle = np.radians(p.facade_azimuth)
     beam = np.maximum(np.sin(angle) * above.east - np.cos(angle) * above.south, 0.0)
@@ -87,7 +87,7 @@ def facade_sun(p: Parameters, day: date, clearness: float) -> NDArray[np.float64
 
 
 def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> NDArray[np.float64]:
-    """A daily profile of 24 hourly means as minutes, running on from one day into the next."""
+    """Return a daily profile of 24 hourly means as minutes, running on from one day into the next."""
     wrapped = np.concatenate([hourly[-1:], hourly, hourly[:1]])
     minutes: NDArray[np.float64] = np.interp((_MINUTE + 0.5 - shift_min) / 60.0, _HALF_HOURS, wrapped)
     return minutes
@@ -95,7 +95,7 @@ def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> ND
 
 @lru_cache(maxsize=2048)
 def workday(shift_min: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Heat (W) and moisture (kg/s) of people and equipment on a workday that starts so many minutes late."""
+    """Return heat (W) and moisture (kg/s) of people and equipment on a workday that starts so many minutes late."""
     return hourly_to_minutes(WEEKDAY_HEAT, shift_min), hourly_to_minutes(WEEKDAY_MOISTURE, shift_min)
 
 
@@ -121,7 +121,7 @@ def zone_loads(
 
 
 def occupancy_noise(rng: np.random.Generator) -> NDArray[np.float64]:
-    """How busy a zone is against the plan: a factor for the day, and slow changes within it."""
+    """Return how busy a zone is against the plan: a factor for the day, and slow changes within it."""
     # chosen, not data (the data set repeats one workday): two days in three lie within 12 % of the plan, and so do the
     # hours around their day
     day_factor = np.exp(0.12 * rng.standard_normal())

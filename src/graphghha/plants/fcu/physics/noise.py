@@ -18,12 +18,12 @@ SILENT: NDArray[np.float32] = np.zeros(LEVELS, dtype=np.float32)
 
 @lru_cache(maxsize=1)
 def quantiles() -> NDArray[np.float32]:
-    """The standard normal distribution cut into equally likely values, from -4.3 to 4.3."""
+    """Return the standard normal distribution cut into equally likely values, from -4.3 to 4.3."""
     normal = NormalDist()
     upper = [normal.inv_cdf((level + 0.5) / LEVELS) for level in range(LEVELS // 2, LEVELS)]
     return np.array([-value for value in reversed(upper)] + upper, dtype=np.float32)
 
 
 def draw_day(rng: np.random.Generator) -> NDArray[np.uint16]:
-    """Random levels [minutes, noisy signals]; five times quicker than drawing normal values."""
+    """Draw random levels [minutes, noisy signals]; five times quicker than drawing normal values."""
     return rng.integers(0, LEVELS, (MINUTES, NUM_NOISY), dtype=np.uint16)

@@ -108,7 +108,7 @@ Flat = namedtuple("Flat", [entry.name for entry in fields(Parameters)])  # type:
 
 
 def flat(parameters: Parameters) -> Any:
-    """The same values as a named tuple, which numba can read."""
+    """Return the same values as a named tuple, which numba can read."""
     return Flat(**{name: float(value) for name, value in asdict(parameters).items()})
 
 
@@ -131,7 +131,7 @@ class Variation:
 
 
 def varied(base: Parameters, rng: np.random.Generator, spread: Variation | None = None) -> Parameters:
-    """The parameters of one zone: the base with a seeded draw for envelope, loads, equipment and tuning."""
+    """Return the parameters of one zone: the base with a seeded draw for envelope, loads, equipment and tuning."""
     spread = spread or Variation()
 
     def factor(sigma: float) -> float:

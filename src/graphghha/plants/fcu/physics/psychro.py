@@ -17,59 +17,59 @@ WATER_HEAT = 4186.0  # J/kg K, and a litre of water is a kilogram
 
 @compiled
 def saturation_pressure(temperature: float) -> float:
-    """Vapour pressure over water (Magnus form, WMO coefficients), held at its ends outside -80..100 degC."""
+    """Return the vapour pressure over water (Magnus form, WMO coefficients), held at its ends outside -80..100 degC."""
     bounded = min(max(temperature, -80.0), 100.0)
     return 611.2 * math.exp(17.62 * bounded / (243.12 + bounded))
 
 
 @compiled
 def saturation_ratio(temperature: float) -> float:
-    """Humidity ratio of saturated air."""
+    """Return the humidity ratio of saturated air."""
     vapour = min(saturation_pressure(temperature), 0.9 * PRESSURE_PA)
     return 0.621945 * vapour / (PRESSURE_PA - vapour)
 
 
 @compiled
 def humidity_ratio(temperature: float, relative_percent: float) -> float:
-    """Humidity ratio of air at a temperature and relative humidity."""
+    """Return the humidity ratio of air at a temperature and relative humidity."""
     vapour = min(0.01 * relative_percent * saturation_pressure(temperature), 0.9 * PRESSURE_PA)
     return 0.621945 * vapour / (PRESSURE_PA - vapour)
 
 
 @compiled
 def relative_humidity(temperature: float, ratio: float) -> float:
-    """Relative humidity in percent, at most 100: what is above saturation is fog or dew."""
+    """Return the relative humidity in percent, at most 100: what is above saturation is fog or dew."""
     vapour = PRESSURE_PA * ratio / (0.621945 + ratio)
     return min(100.0, 100.0 * vapour / saturation_pressure(temperature))
 
 
 @compiled
 def dew_point(ratio: float) -> float:
-    """Temperature at which air of this humidity ratio is saturated (the Magnus form solved for temperature)."""
+    """Return the temperature at which air of this humidity ratio is saturated (the Magnus form, solved for it)."""
     level = math.log(PRESSURE_PA * max(ratio, 1e-6) / (0.621945 + ratio) / 611.2)
     return 243.12 * level / (17.62 - level)
 
 
 @compiled
 def enthalpy(temperature: float, ratio: float) -> float:
-    """Enthalpy of moist air per kg of dry air, zero at 0 degC dry."""
+    """Return the enthalpy of moist air per kg of dry air, zero at 0 degC dry."""
     return AIR_HEAT * temperature + ratio * (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
 
 
 @compiled
 def ratio_of(enthalpy_value: float, temperature: float) -> float:
-    """Humidity ratio of air with this enthalpy and temperature."""
+    """Return the humidity ratio of air with this enthalpy and temperature."""
     return (enthalpy_value - AIR_HEAT * temperature) / (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
 
 
 @compiled
 def temperature_of(enthalpy_value: float, ratio: float) -> float:
-    """Temperature of air with this enthalpy and humidity ratio."""
+    """Return the temperature of air with this enthalpy and humidity ratio."""
     return (enthalpy_value - EVAPORATION_HEAT * ratio) / (AIR_HEAT + VAPOUR_HEAT * ratio)
 
 
 def humidity_ratios(temperatures: NDArray[np.float64], relative_percents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`humidity_ratio` over arrays."""
+    """Return `humidity_ratio` over arrays."""
     vapour = np.minimum(0.01 * relative_percents * _saturation_pressures(temperatures), 0.9 * PRESSURE_PA)
     ratios: NDArray[np.float64] = 0.621945 * vapour / (PRESSURE_PA - vapour)
     return ratios

@@ -13,7 +13,7 @@ YEAR_DAYS = 365
 def measure(
     *, zones: int = 12, days: int = 30, noise: bool = True, repeats: int = 5, seed: int = 0
 ) -> tuple[float, float]:
-    """Best of several runs after warm-up, all signals stored: per second on the clock and of processor time.
+    """Return the best of several runs after warm-up, all signals stored: per second on the clock and of processor time.
 
     The second figure is the one to trust on a machine with other work to do.
     """
@@ -31,12 +31,12 @@ def measure(
 
 
 def zone_years_per_second() -> float:
-    """The figure of a twelve-zone building with sensor noise, on the clock."""
+    """Return the figure of a twelve-zone building with sensor noise, on the clock."""
     return measure()[0]
 
 
 def run(*, repeats: int = 5) -> dict[str, Any]:
-    """The benchmark as the one JSON object a bench command prints."""
+    """Return the benchmark as the one JSON object a bench command prints."""
     rows = []
     for noise in (True, False):
         wall, processor = measure(noise=noise, repeats=repeats)

@@ -54,7 +54,7 @@ class Weather:
         self.humidity = np.clip(humidity, 0.0, 100.0)
 
     def day(self, day: date) -> WeatherDay:
-        """The minutes of a calendar day; 29 February repeats the 28th unless the year has one of its own."""
+        """Return the minutes of a calendar day; 29 February repeats the 28th unless the year has one of its own."""
         year_hours = self.temperature.size
         day = day.replace(year=2020)
         if year_hours == HOURS:
@@ -71,7 +71,7 @@ class Weather:
 
 
 def clearness(daily_range: float) -> float:
-    """How clear the sky is, from the day's temperature range in K: clear days swing, overcast ones do not."""
+    """Return how clear the sky is, from the day's temperature range in K: clear days swing, overcast ones do not."""
     # after Hargreaves and Samani: radiation goes with the square root of the range; 16 K, which one
     # day in ten of the published year exceeds, is a cloudless day
     return float(np.clip(np.sqrt(max(daily_range, 0.0) / 16.0), 0.05, 1.0))
@@ -120,7 +120,7 @@ def synthetic(seed: int, climate: Climate = CONTINENTAL) -> Weather:
 
 
 def _fronts(rng: np.random.Generator, *, scale_h: float) -> NDArray[np.float64]:
-    """A smooth unit-variance wander with the given time scale, closed over the year."""
+    """Return a smooth unit-variance wander with the given time scale, closed over the year."""
     spectrum = np.fft.rfft(rng.standard_normal(HOURS))
     frequency = np.fft.rfftfreq(HOURS)
     spectrum *= 1.0 / (1.0 + (2 * np.pi * frequency * scale_h / 2.0) ** 2)
@@ -138,7 +138,7 @@ def read_weather(path: Path) -> Weather:
         low, high, unit = PLAUSIBLE[name]
         if (bad := np.flatnonzero((values < low) | (values > high))).size:
             raise DataError(
-                f"{path}: row {bad[0] + 1}: {name} {values[bad[0]]:g} {unit} cannot be, in {bad.size} rows in all; "
+                f"{path}: row {bad[0] + 1}: {name} {values[bad[0]]:g} {unit} is not plausible, in {bad.size} rows; "
                 f"give {low:g} to {high:g} {unit} ({TEMPERATURE_COLUMN} in degF), no marks for missing values"
             )
     if TIME_COLUMN in table.column_names:
@@ -147,7 +147,7 @@ def read_weather(path: Path) -> Weather:
 
 
 def read_table(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> Any:
-    """Named columns of an hourly CSV or Parquet file as an Arrow table."""
+    """Read named columns of an hourly CSV or Parquet file as an Arrow table."""
     from graphghha.plants.arrow import pacsv, pq
 
     if not path.exists():
@@ -167,7 +167,7 @@ def read_table(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -
 
 
 def numbers(table: Any, name: str, path: Path) -> NDArray[np.float64]:
-    """A column as floats, NaN where it is empty."""
+    """Return a column as floats, NaN where it is empty."""
     try:
         return np.asarray(table[name].to_numpy(), dtype=np.float64)
     except (ValueError, TypeError) as exc:
@@ -175,13 +175,13 @@ def numbers(table: Any, name: str, path: Path) -> NDArray[np.float64]:
 
 
 def _check_times(times: Sequence[object], path: Path) -> None:
-    """Hour after hour from 1 January; a typical year may take its months from different years."""
+    """Refuse times that do not go on hour by hour from 1 January; months may come from different years."""
     first = datetime(2020 if len(times) == LEAP_HOURS else 2018, 1, 1)
     for row, value in enumerate(times):
         expected = first + timedelta(hours=row)
-        found = _time(value)
+        time = _time(value)
         # the year does not count
-        if found is None or found.timetuple()[1:6] != expected.timetuple()[1:6]:
+        if time is None or time.timetuple()[1:6] != expected.timetuple()[1:6]:
             raise DataError(
                 f"{path}: row {row + 1}: {TIME_COLUMN} {value}, where {expected:%d %B %H:%M} belongs; "
                 "give one row an hour from 1 January 00:00 to 31 December 23:00"
