@@ -4,10 +4,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
+
 from graphghha.plants import load_plant
 from graphghha.plants.points import Points
 from graphghha.sources import Batch, Rejection, Source
-from graphghha.sources.batch_builder import Intake
+from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import MqttConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt import MqttSource
@@ -39,8 +41,8 @@ def drained(source: Source) -> tuple[list[tuple[str, int, float]], Counter[Rejec
 
 
 def listen(port: int, *, prefix: str = "bms", **settings: object) -> MqttSource:
-    config = MqttConfig(host="127.0.0.1", port=port, prefix=prefix, **settings)
-    source = MqttSource(config, Intake("site", Mapper(points(), prefix=prefix)))
+    config = MqttConfig(host="127.0.0.1", port=port, prefix=prefix, client_id="monitor", **settings)
+    source = MqttSource(config, BatchBuilder("site", Mapper(points(), prefix=prefix)))
     return source
 
 
@@ -63,3 +65,11 @@ def collect(source: Source, count: int, *, acknowledge: bool = True) -> tuple[li
             if acknowledge:
                 source.acknowledge(batch)
     return values, +rejected
+
+
+def all_rows(source: Source) -> tuple[np.ndarray, np.ndarray]:
+    """The times and values of a source of rows, up to its end."""
+    batches = []
+    while (batch := source.poll(0)) is not None:
+        batches.append(batch)
+    return np.concatenate([each.times_ms for each in batches]), np.concatenate([each.values for each in batches])

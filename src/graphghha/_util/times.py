@@ -1,8 +1,14 @@
-"""Times as text: milliseconds since 1970 in UTC, written in ISO 8601 with a final Z."""
+"""Times as milliseconds since 1970 UTC: written in ISO 8601 with a final Z, read in the forms that devices use."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST = 40  # characters of a time
+_SECONDS_BELOW = (
+    1e11  # numbers below are seconds, others milliseconds: this is 1973 in one and the year 5138 in the other
+)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def iso(time_ms: int) -> str:
@@ -17,3 +23,24 @@ def iso_ms(time_ms: int) -> str:
 
 def _text(time_ms: int, precision: str) -> str:
     return (EPOCH + timedelta(milliseconds=time_ms)).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def parse_time_ms(value: object) -> int | None:
+    """Read ISO 8601 (in UTC unless it names a zone) or a number since 1970; return None for anything else."""
+    if isinstance(value, str):
+        return _parse_text(value) if len(value) <= _LONGEST else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return round(value * 1000 if abs(value) < _SECONDS_BELOW else value)
+    except (ValueError, OverflowError):  # not finite
+        return None
+
+
+@lru_cache(maxsize=4096)  # many readings share a time
+def _parse_text(text: str) -> int | None:
+    try:
+        time = datetime.fromisoformat(text)
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // _MILLISECOND
+    except (ValueError, OverflowError):
+        return None

@@ -17,9 +17,9 @@ def config() -> None:
 @click.pass_context
 def check(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Say whether `graphghha watch FILE` would start; if not, everything that is wrong."""
-    from graphghha.settings import problems_of
+    from graphghha.settings import find_problems
 
-    problems = problems_of(file)
+    problems = find_problems(file)
     if as_json:
         click.echo(json.dumps({"sound": not problems, "problems": problems}))
     else:

@@ -1,4 +1,4 @@
-"""Settings files: TOML in, validated and frozen settings out."""
+"""Settings files: TOML in, checked and frozen settings out."""
 
 try:
     import pydantic as _pydantic  # noqa: F401
@@ -7,7 +7,7 @@ except ImportError as exc:
 
     raise EngineError("settings files need pydantic; run: pip install 'graphghha[monitor]'") from exc
 
-from graphghha.settings.read import parse_settings, problems_of, read_settings
+from graphghha.settings.read import find_problems, parse_settings, read_settings
 from graphghha.settings.tables import Settings, SiteTable
 
-__all__ = ["Settings", "SiteTable", "parse_settings", "problems_of", "read_settings"]
+__all__ = ["Settings", "SiteTable", "find_problems", "parse_settings", "read_settings"]

@@ -1,4 +1,4 @@
-"""The tables of a settings file, with their defaults and what each key may be."""
+"""The tables of a settings file: their keys, defaults and allowed values."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +31,8 @@ from graphghha.monitor.sinks import (
 from graphghha.sources import MqttConfig, SourceConfig, parse_address, stated_zones
 
 
-def _beside_the_file(path: Path, info: ValidationInfo) -> Path:
-    """Relative paths count from the folder of the settings file."""
+def _from_folder(path: Path, info: ValidationInfo) -> Path:
+    """Resolve a relative path from the folder of the settings file."""
     return _folder(info) / path.expanduser()
 
 
@@ -65,13 +65,13 @@ def _readable_secret(path: Path) -> Path:
 
 def _without_credentials(address: str) -> str:
     if "@" in urlsplit(address).netloc:
-        raise ValueError("no credentials in an address; use username and password_file")
+        raise ValueError("an address must not contain credentials; use username and password_file")
     return address
 
 
-def _parsed_source(address: object, info: ValidationInfo) -> SourceConfig:
+def _parse_source(address: object, info: ValidationInfo) -> SourceConfig:
     if not isinstance(address, str):
-        raise ValueError("write the address of the source as a text")
+        raise ValueError("must be the address of a source, as a text")
     return parse_address(address, _folder(info))
 
 
@@ -89,12 +89,12 @@ def _zones_of_source(zones: object, info: ValidationInfo) -> object:
     return len(stated)
 
 
-Place = Annotated[Path, Field(strict=False), AfterValidator(_beside_the_file)]
-ExistingFile = Annotated[Place, AfterValidator(_existing_file)]
-ExistingFolder = Annotated[Place, AfterValidator(_existing_folder)]
-SecretFile = Annotated[Place, AfterValidator(_readable_secret)]
+AnyPath = Annotated[Path, Field(strict=False), AfterValidator(_from_folder)]
+ExistingFile = Annotated[AnyPath, AfterValidator(_existing_file)]
+ExistingFolder = Annotated[AnyPath, AfterValidator(_existing_folder)]
+SecretFile = Annotated[AnyPath, AfterValidator(_readable_secret)]
 Address = Annotated[str, AfterValidator(_without_credentials)]
-SourceAddress = Annotated[SourceConfig, PlainValidator(_parsed_source)]
+SourceAddress = Annotated[SourceConfig, PlainValidator(_parse_source)]
 Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_zones_of_source)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 BROKER_KEYS = ("client_id", "username", "password_file", "ca_file", "cert_file", "key_file")
@@ -103,36 +103,36 @@ Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
 
 class Table(BaseModel):
-    """Frozen, strict about types, and without room for unknown keys."""
+    """A frozen table that is strict about types and refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
 
 class MonitorTable(Table):
-    """[monitor]: what belongs to the process."""
+    """[monitor]: settings of the process."""
 
-    state_dir: Place = Field(default=Path("graphghha-state"), validate_default=True)
+    state_dir: AnyPath = Field(default=Path("graphghha-state"), validate_default=True)
     journal: Name = "journal.sqlite"  # inside state_dir
-    keep_days: int = Field(default=400, ge=1)  # retention of the journal, by age
-    keep_mb: int = Field(default=2000, ge=10)  # and by size
-    drain_s: float = Field(default=6.0, gt=0, le=60)  # how long the end may wait for sinks
+    keep_days: int = Field(default=400, ge=1)  # the journal keeps events for so long
+    keep_mb: int = Field(default=2000, ge=10)  # and drops the oldest beyond this size
+    drain_s: float = Field(default=6.0, gt=0, le=60)  # how long a stop may wait for sinks
 
 
 class Certificates(Table):
-    """How we know a server, and how it may know us."""
+    """Certificates by which we identify a server, and a server us."""
 
     ca_file: ExistingFile | None = None
     cert_file: ExistingFile | None = None
     key_file: ExistingFile | None = None
 
     @model_validator(mode="after")
-    def _pair(self) -> Self:
+    def _check_pair(self) -> Self:
         if (self.cert_file is None) != (self.key_file is None):
-            raise ValueError("cert_file and key_file go together")
+            raise ValueError("cert_file and key_file belong together; give both or neither")
         return self
 
     def tls_for(self, scheme: str, secure: str) -> Tls | None:
-        """Of an address with this scheme; `secure` is the one that has TLS."""
+        """Return the TLS settings for an address with this scheme; `secure` is the scheme that uses TLS."""
         if scheme == secure:
             return Tls(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
         if self.ca_file or self.cert_file:
@@ -141,33 +141,33 @@ class Certificates(Table):
 
 
 class Credentials(Certificates):
-    """How we identify ourselves to a broker."""
+    """Credentials by which we identify ourselves to a broker."""
 
     username: str | None = None
     password_file: SecretFile | None = None
 
     @model_validator(mode="after")
-    def _whose_password(self) -> Self:
+    def _check_password(self) -> Self:
         if self.password_file and self.username is None:
-            raise ValueError("password_file needs username")
+            raise ValueError("password_file needs a username")
         return self
 
 
 class SiteTable(Credentials):
-    """[[site]]: a building or plant, its model and where its readings come from."""
+    """[[site]]: a building or plant, its model, and the source of its readings."""
 
     name: Name
     source: SourceAddress
     plant: str = "fcu"
     zones: Zones = Field(default=None, validate_default=True)  # may be left out if the source states it
-    model: ExistingFolder | None = None  # the one shipped for the plant when left out
+    model: ExistingFolder | None = None  # default: the model shipped for the plant
     mapping: ExistingFile | None = None
     client_id: Name | None = None
-    lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for stragglers
-    stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this says nothing
-    lost_after_s: float = Field(default=300.0, gt=0)  # silence of the whole site that is an alarm
-    warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before judging begins
-    latching: bool = False  # alarms stay until somebody resets them
+    lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
+    stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this is no longer used
+    lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for so long raises an alarm
+    warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
+    latching: bool = False  # alarms stay until an operator resets them
 
     @property
     def source_config(self) -> SourceConfig:
@@ -179,7 +179,7 @@ class SiteTable(Credentials):
         return replace(source, **given)
 
     @model_validator(mode="after")
-    def _is_usable(self) -> Self:
+    def _check_broker_keys(self) -> Self:
         if not isinstance(self.source, MqttConfig) and any(getattr(self, key) is not None for key in BROKER_KEYS):
             raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
         _ = self.source_config  # certificates of an mqtt:// address are refused here
@@ -187,20 +187,20 @@ class SiteTable(Credentials):
 
 
 class HealthTable(Table):
-    """[health]: answers on 127.0.0.1 when a port is given."""
+    """[health]: the health server on 127.0.0.1, which runs if a port is given."""
 
     port: int | None = Field(default=None, ge=1, le=65535)
 
 
 class LogTable(Table):
-    """[log]."""
+    """[log]: how much is logged, and in which form."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     style: Literal["auto", "json", "text"] = "auto"
 
 
 class SinkTable(Table):
-    """What every [[sink]] has."""
+    """[[sink]]: the keys that all kinds share."""
 
     name: Name
     events: Texts = ("*",)
@@ -208,10 +208,10 @@ class SinkTable(Table):
 
 
 class JsonlTable(SinkTable):
-    """kind = "jsonl"."""
+    """[[sink]] with kind = "jsonl": a file of JSON lines."""
 
     kind: Literal["jsonl"]
-    path: Place
+    path: AnyPath
     sync: bool = True
 
     def open(self) -> Sink:
@@ -219,7 +219,7 @@ class JsonlTable(SinkTable):
 
 
 class MqttTable(SinkTable, Credentials):
-    """kind = "mqtt"."""
+    """[[sink]] with kind = "mqtt": a broker."""
 
     kind: Literal["mqtt"]
     address: Address  # mqtt://host[:1883] or mqtts://host[:8883]
@@ -228,6 +228,7 @@ class MqttTable(SinkTable, Credentials):
     retain_open: bool = False
 
     def config(self) -> MqttSinkConfig:
+        """Return the settings of the sink."""
         scheme, host, port = split_address(self.address, MQTT_PORTS)
         return MqttSinkConfig(
             host=host,
@@ -244,13 +245,13 @@ class MqttTable(SinkTable, Credentials):
         return MqttSink(self.name, self.config())
 
     @model_validator(mode="after")
-    def _is_understood(self) -> Self:
+    def _check_address(self) -> Self:
         self.config()
         return self
 
 
 class SyslogTable(SinkTable, Certificates):
-    """kind = "syslog"."""
+    """[[sink]] with kind = "syslog": a syslog receiver or SIEM."""
 
     kind: Literal["syslog"]
     address: Address  # tls://host[:6514] or tcp://host[:601]
@@ -258,6 +259,7 @@ class SyslogTable(SinkTable, Certificates):
     enterprise: int = Field(default=ENTERPRISE, ge=1)
 
     def config(self) -> SyslogConfig:
+        """Return the settings of the sink."""
         scheme, host, port = split_address(self.address, SYSLOG_PORTS)
         return SyslogConfig(
             host=host,
@@ -271,7 +273,7 @@ class SyslogTable(SinkTable, Certificates):
         return SyslogSink(self.name, self.config())
 
     @model_validator(mode="after")
-    def _is_understood(self) -> Self:
+    def _check_address(self) -> Self:
         self.config()
         return self
 
@@ -281,16 +283,16 @@ SYSLOG_PORTS = {"tls": 6514, "tcp": 601}
 
 
 def split_address(address: str, ports: dict[str, int]) -> tuple[str, str, int]:
-    """Scheme, host and port, the port by scheme when left out."""
+    """Return scheme, host and port; without a port, that of the scheme."""
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as exc:
         raise ValueError(f"address {address.partition('?')[0]!r}: {exc}") from exc
-    is_more = parts.path.strip("/") or parts.query or parts.fragment
-    if parts.scheme not in ports or not parts.hostname or is_more:
+    has_more = parts.path.strip("/") or parts.query or parts.fragment
+    if parts.scheme not in ports or not parts.hostname or has_more:
         forms = " or ".join(f"{name}://HOST[:PORT]" for name in ports)
-        raise ValueError(f"address '{parts.scheme}://{parts.netloc}': write {forms}, and nothing behind it")
+        raise ValueError(f"address '{parts.scheme}://{parts.netloc}': write {forms}, and nothing after it")
     return parts.scheme, parts.hostname, port or ports[parts.scheme]
 
 
@@ -300,7 +302,7 @@ AnySink = Annotated[JsonlTable | MqttTable | SyslogTable, Field(discriminator="k
 
 
 class Settings(Table):
-    """A whole settings file."""
+    """All tables of a settings file."""
 
     monitor: MonitorTable
     site: Annotated[tuple[SiteTable, ...], Field(strict=False, min_length=1)]
@@ -309,5 +311,6 @@ class Settings(Table):
     log: LogTable = LogTable()
 
     def secret_files(self) -> tuple[Path, ...]:
+        """Return the files whose contents must not appear in logs."""
         holders = [*self.site, *(sink for sink in self.sink if isinstance(sink, MqttTable))]
         return tuple(holder.password_file for holder in holders if holder.password_file)

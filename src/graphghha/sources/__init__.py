@@ -3,15 +3,8 @@
 from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Quality, ReadingBatch, Rejection, RowBatch, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
-from graphghha.sources.config import (
-    FileConfig,
-    MqttConfig,
-    SimulatedConfig,
-    SourceConfig,
-    StdinConfig,
-    filters_overlap,
-)
-from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig, filters_overlap
+from graphghha.sources.mapping import read_mapping
 from graphghha.sources.opening import open_source, stated_zones
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Everything that arrived, judged reading by reading and handed over as one batch of columns."""
+"""Collects single readings as they arrive, checks each of them, and hands them over as one batch."""
 
 from collections import Counter
 from typing import Any
@@ -10,20 +10,19 @@ from graphghha.plants.points import Points
 from graphghha.sources.base import Quality, ReadingBatch, Rejection
 from graphghha.sources.config import MAX_AHEAD_S
 from graphghha.sources.mapping import Mapper, Route
-from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
-MAX_AHEAD_MS = round(MAX_AHEAD_S * 1000)
-# what a telemetry file or a device may say, beside our own words
-_USABLE = {Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"}
+EARLIEST_MS = 631_152_000_000  # 1990: a reading that claims to be older has a wrong clock
+LATEST_MS = 7_258_118_400_000  # 2200
+USABLE_QUALITIES = frozenset({Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"})  # our words, and those of devices
 
 
-class Intake:
-    """Collects readings until they are taken. Nothing that comes in here raises; what cannot be used is counted."""
+class BatchBuilder:
+    """Collects readings until `take` hands them over. Bad input never raises here: it is counted."""
 
-    def __init__(self, site: str, mapper: Mapper, *, max_ahead_ms: int = MAX_AHEAD_MS) -> None:
+    def __init__(self, site: str, mapper: Mapper, *, max_ahead_s: float = MAX_AHEAD_S) -> None:
         self.site = site
         self.mapper = mapper
-        self.max_ahead_ms = max_ahead_ms
+        self._max_ahead_ms = round(max_ahead_s * 1000)
         self._rejected: Counter[Rejection] = Counter()
         self._routes: list[Route] = []
         self._times: list[int] = []
@@ -33,7 +32,7 @@ class Intake:
         return len(self._values)
 
     def add(self, name: str, value: object, time_ms: int, unit: object = None, quality: object = None) -> None:
-        """One reading under its outside name."""
+        """Add one reading under the name that the sender gives it."""
         if unit is not None and not isinstance(unit, str):
             self.reject(Rejection.WRONG_UNIT)
             return
@@ -53,19 +52,20 @@ class Intake:
         else:
             self.reject(Rejection.MALFORMED)
 
-    def reject(self, why: Rejection, count: int = 1) -> None:
-        self._rejected[why] += count
+    def reject(self, reason: Rejection, count: int = 1) -> None:
+        """Count something that did not become a reading."""
+        self._rejected[reason] += count
 
     def take(self, received_ms: int, receipt: Any = None) -> ReadingBatch:
-        """All that was collected, as one batch; the intake is empty again."""
+        """Return everything collected so far as one batch, and start over."""
         routes, count = self._routes, len(self._routes)
         columns = np.fromiter((route.column for route in routes), np.int32, count)
         shift = np.fromiter((route.shift for route in routes), np.float64, count)
         scale = np.fromiter((route.scale for route in routes), np.float64, count)
         raw = np.array(self._values, np.float64)
         times = np.array([min(max(time, -1), LATEST_MS) for time in self._times], np.int64)
-        latest = min(received_ms + self.max_ahead_ms, LATEST_MS - 1)
-        keep, values, rejected = judged(self.mapper.points, columns, raw, shift, scale, times, latest)
+        latest = min(received_ms + self._max_ahead_ms, LATEST_MS - 1)
+        keep, values, rejected = validate_readings(self.mapper.points, columns, raw, shift, scale, times, latest)
         batch = ReadingBatch(
             site=self.site,
             received_ms=received_ms,
@@ -80,7 +80,7 @@ class Intake:
         return batch
 
 
-def judged(
+def validate_readings(
     points: Points,
     columns: NDArray[np.int32],
     raw: NDArray[np.float64],
@@ -89,21 +89,21 @@ def judged(
     times_ms: NDArray[np.int64],
     latest_ms: int,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], Counter[Rejection]]:
-    """Readings [n] in SI, which of them to keep, and why not the others; one reason each."""
+    """Return which readings [n] to keep, their values in SI, and the rejections, one reason for each other reading."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = (raw - shift) * scale
-    no_number = np.isnan(values)
-    bad_time = ~no_number & ((times_ms < EARLIEST_MS) | (times_ms > latest_ms))
-    impossible = ~no_number & ~bad_time & points.impossible(columns, values)
+    malformed = np.isnan(values)
+    bad_time = ~malformed & ((times_ms < EARLIEST_MS) | (times_ms > latest_ms))
+    impossible = ~malformed & ~bad_time & points.impossible(columns, values)
     rejected = Counter(
         {
-            Rejection.MALFORMED: int(no_number.sum()),
+            Rejection.MALFORMED: int(malformed.sum()),
             Rejection.BAD_TIME: int(bad_time.sum()),
             Rejection.OUT_OF_LIMITS: int(impossible.sum()),
         }
     )
-    return ~(no_number | bad_time | impossible), values, rejected
+    return ~(malformed | bad_time | impossible), values, rejected
 
 
 def _is_usable(quality: object) -> bool:
-    return isinstance(quality, str) and quality.lower() in _USABLE
+    return isinstance(quality, str) and quality.lower() in USABLE_QUALITIES

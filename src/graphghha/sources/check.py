@@ -1,4 +1,4 @@
-"""What a source sends before anybody relies on it: what maps, what does not, what is silent."""
+"""Listens to a source before anyone relies on it: which names map to points, which do not, which points are silent."""
 
 import time
 from collections import Counter
@@ -8,20 +8,20 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from graphghha._util.times import iso
 from graphghha.plants import Plant
 from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
 from graphghha.sources.config import SourceConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.opening import open_source
-from graphghha.sources.timestamps import iso
 
-ENOUGH_READINGS = 1_000_000  # of a file: its first rows tell enough
+ENOUGH_READINGS = 1_000_000  # the first rows of a long file show everything
 
 
 @runtime_checkable
-class Mapped(Protocol):
-    """A source that can say how it maps names."""
+class HasMapper(Protocol):
+    """A source that maps names."""
 
     @property
     def mapper(self) -> Mapper: ...
@@ -29,9 +29,11 @@ class Mapped(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MappedName:
-    name: str  # as the outside calls it
+    """A name of the sender that leads to a point."""
+
+    name: str
     point: str
-    unit: str  # in which it arrives
+    unit: str  # as the sender states it
     readings: int
     last_value: float | None  # in SI
     last_time_ms: int | None
@@ -39,28 +41,33 @@ class MappedName:
 
 @dataclass(frozen=True, slots=True)
 class UnmappedName:
+    """A name of the sender that leads to no point, or comes in a unit that does not fit."""
+
     name: str
     readings: int
     why: str
-    nearest: str | None
+    nearest: str | None  # the point it resembles most
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
+    """What a source sent while it was listened to."""
+
     seconds: float
     readings: int
     mapped: tuple[MappedName, ...]
     unmapped: tuple[UnmappedName, ...]
-    silent: tuple[str, ...]  # points nothing was heard of
+    silent: tuple[str, ...]  # points without a reading
     rejected: dict[Rejection, int]
     status: SourceStatus
 
     @property
     def is_sound(self) -> bool:
-        """Something is heard of every point, and nothing is left over."""
+        """Whether every point has readings and every name maps to a point."""
         return not self.unmapped and not self.silent
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
         return {
             "sound": self.is_sound,
             "seconds": round(self.seconds, 1),
@@ -87,13 +94,13 @@ class CheckReport:
         }
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """Name, point, readings, remark: what does not map first, then the silent, then the rest."""
-        lost = [
-            (each.name, "-", str(each.readings), each.why + (f"; meant {each.nearest}?" if each.nearest else ""))
+        """Return name, point, readings and remark: unmapped names first, then silent points, then the rest."""
+        unmapped = [
+            (each.name, "-", str(each.readings), each.why + (f"; did you mean {each.nearest}?" if each.nearest else ""))
             for each in self.unmapped
         ]
         silent = [("-", point, "0", "silent") for point in self.silent]
-        heard = [
+        mapped = [
             (
                 each.name,
                 each.point,
@@ -102,7 +109,7 @@ class CheckReport:
             )
             for each in self.mapped
         ]
-        return lost + silent + heard
+        return unmapped + silent + mapped
 
 
 def check_address(address: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float) -> CheckReport:
@@ -113,7 +120,7 @@ def check_address(address: str, *, site: str, points: Sequence[str], plant: Plan
 def check_source(
     config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, seconds: float
 ) -> CheckReport:
-    """Listen for so many seconds, or until the source ends or has sent enough. Nothing is acknowledged."""
+    """Listen for so many seconds, or until the source ends or has sent enough, and acknowledge nothing."""
     source = open_source(config, site=site, points=points, plant=plant, is_listener=True)
     try:
         return _listen(source, points, seconds)
@@ -122,43 +129,43 @@ def check_source(
 
 
 def _listen(source: Source, points: Sequence[str], seconds: float) -> CheckReport:
-    heard = _Heard(len(points))
-    began = time.monotonic()
-    while (left := began + seconds - time.monotonic()) > 0 and heard.total < ENOUGH_READINGS:
+    counts = _ReadingCounts(len(points))
+    start = time.monotonic()
+    while (left := start + seconds - time.monotonic()) > 0 and counts.total < ENOUGH_READINGS:
         batch = source.poll(min(left, 0.5))
         if batch is not None:
-            heard.note(batch)
+            counts.add(batch)
         elif source.status.is_finished:
             break
-    mapper = source.mapper if isinstance(source, Mapped) else None
+    mapper = source.mapper if isinstance(source, HasMapper) else None
     return CheckReport(
-        seconds=time.monotonic() - began,
-        readings=heard.total,
-        mapped=heard.mapped(mapper, points),
+        seconds=time.monotonic() - start,
+        readings=counts.total,
+        mapped=counts.mapped(mapper, points),
         unmapped=_unmapped(mapper),
-        silent=tuple(point for point, count in zip(points, heard.counts.tolist(), strict=True) if not count),
-        rejected={why: count for why, count in heard.rejected.items() if count},
+        silent=tuple(point for point, count in zip(points, counts.by_point.tolist(), strict=True) if not count),
+        rejected={why: count for why, count in counts.rejected.items() if count},
         status=source.status,
     )
 
 
-class _Heard:
-    """Readings by point."""
+class _ReadingCounts:
+    """How many readings each point had, and the last of them."""
 
     def __init__(self, num_points: int) -> None:
-        self.counts = np.zeros(num_points, np.int64)
+        self.by_point = np.zeros(num_points, np.int64)
         self.rejected: Counter[Rejection] = Counter()
         self._values = np.full(num_points, np.nan)
         self._times = np.zeros(num_points, np.int64)
 
     @property
     def total(self) -> int:
-        return int(self.counts.sum())
+        return int(self.by_point.sum())
 
-    def note(self, batch: Batch) -> None:
+    def add(self, batch: Batch) -> None:
         self.rejected.update(batch.rejected)
         columns, times, values = batch.readings()
-        np.add.at(self.counts, columns, 1)
+        np.add.at(self.by_point, columns, 1)
         self._values[columns], self._times[columns] = values, times
 
     def mapped(self, mapper: Mapper | None, points: Sequence[str]) -> tuple[MappedName, ...]:
@@ -167,8 +174,8 @@ class _Heard:
             names.setdefault(route.column, (name, route.unit))
         return tuple(
             MappedName(
-                *(name, points[column], unit, int(self.counts[column])),
-                *((float(self._values[column]), int(self._times[column])) if self.counts[column] else (None, None)),
+                *(name, points[column], unit, int(self.by_point[column])),
+                *((float(self._values[column]), int(self._times[column])) if self.by_point[column] else (None, None)),
             )
             for column, (name, unit) in sorted(names.items())
         )
@@ -177,8 +184,9 @@ class _Heard:
 def _unmapped(mapper: Mapper | None) -> tuple[UnmappedName, ...]:
     if mapper is None:
         return ()
-    strangers = [
+    unknown = [
         UnmappedName(name, count, "no such point", mapper.nearest_point(name))
         for name, count in mapper.unmapped.most_common()
     ]
-    return tuple(strangers + [UnmappedName(name, 0, why, None) for name, why in mapper.misfits.items()])
+    wrong_units = [UnmappedName(name, 0, why, None) for name, why in mapper.wrong_units.items()]
+    return tuple(unknown + wrong_units)

@@ -1,73 +1,77 @@
-"""CSV and Parquet files as sources: our own telemetry, published files of a plant, and anybody's tables."""
+"""CSV and Parquet files as sources: our own telemetry, published files of a plant, and tables of any other origin."""
 
+import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphghha._util.suggest import nearest
-from graphghha.errors import SchemaError
+from graphghha._util.times import parse_time_ms
+from graphghha.errors import DataError, SchemaError
 from graphghha.plants import Plant
-from graphghha.plants.arrow import pa, pc
+from graphghha.plants.arrow import pa, pacsv, pc, pq
 from graphghha.plants.base import Dialect
 from graphghha.plants.telemetry import MISSING, TelemetryFile
-from graphghha.sources.base import Batch, ReadingBatch, Rejection
-from graphghha.sources.batch_builder import judged
+from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
+from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, validate_readings
 from graphghha.sources.config import FileConfig
 from graphghha.sources.mapping import Mapper, Route
 from graphghha.sources.replay import Replay
-from graphghha.sources.tables import numbers, open_csv, open_parquet, times_ms
-from graphghha.sources.timestamps import LATEST_MS
 from graphghha.sources.wide import WideLayout
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")
+BLOCK_BYTES = 1 << 22
+BLOCK_ROWS = 1 << 14
+NO_TIME = -1
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [degF]`
-_GOOD = (b"good", b"uncertain", b"repaired", b"ok", b"")
+_NOWHERE = Route(0, "", 0.0, 1.0)  # stands in for a missing route in arrays; its readings are never used
 
 
 def file_source(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> Replay:
-    """Open a file. A header that does not fit raises here, not at the first poll."""
-    read = csv_batches if config.format == "csv" else parquet_batches
+    """Open a file. A header that does not fit raises an error here, not at the first poll."""
+    read = _csv_batches if config.format == "csv" else _parquet_batches
     batches = read(config.path, site, mapper, plant)
-    return Replay(batches, mapper, what=str(config.path), speed=config.speed)
+    return Replay(batches, mapper, name=str(config.path), speed=config.speed)
 
 
-def csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
-    """Wide or long, as the header tells. Rows must come in the order of time."""
+def _csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
+    """Yield the rows of a CSV file, which must come in the order of time."""
     bad_rows: Counter[Rejection] = Counter()
 
     def count() -> None:
         bad_rows[Rejection.MALFORMED] += 1
 
-    header, tables = open_csv(path, count)
-    return _begun(_batches(path, header, tables, site, mapper, plant, bad_rows))
+    header, tables = _open_csv(path, count)
+    return _started(_table_batches(path, header, tables, site, mapper, plant, bad_rows))
 
 
-def parquet_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
-    """Our own telemetry day by day; any other file row by row, in the order of time."""
-    header, tables = open_parquet(path)
+def _parquet_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
+    """Yield our own telemetry day by day, and the rows of any other file in the order of time."""
+    header, tables = _open_parquet(path)
     try:
         file = TelemetryFile(path)
     except SchemaError:
-        return _begun(_batches(path, header, tables, site, mapper, plant, Counter()))
+        return _started(_table_batches(path, header, tables, site, mapper, plant, Counter()))
     meta = file.meta
     names = [f"{zone}/{point}" for zone in meta.zones for point in meta.points]
     layout = WideLayout(site, mapper, names, list(meta.units) * len(meta.zones), str(path))
     return _telemetry_batches(file, layout)
 
 
-def _begun(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The first batch is read at once: a header that does not fit is an error when the file is opened."""
+def _started(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Read the first batch at once, so that a header that does not fit is an error of opening."""
     first = next(batches, None)
     return batches if first is None else chain([first], batches)
 
 
-def _telemetry_batches(file: TelemetryFile, layout: WideLayout) -> Iterator[Batch]:
+def _telemetry_batches(file: TelemetryFile, layout: WideLayout) -> Iterator[RowBatch]:
     for chunk in file.chunks():
         # most chunks miss nothing, and a value that is missing already is NaN
         values = np.where(chunk.quality == MISSING, np.nan, chunk.values) if chunk.quality.any() else chunk.values
@@ -75,7 +79,7 @@ def _telemetry_batches(file: TelemetryFile, layout: WideLayout) -> Iterator[Batc
         yield layout.batch(chunk.times.astype(np.int64), rows[:, layout.used])
 
 
-def _batches(
+def _table_batches(
     path: Path,
     header: Sequence[str],
     tables: Iterator[Any],
@@ -84,18 +88,20 @@ def _batches(
     plant: Plant,
     bad_rows: Counter[Rejection],
 ) -> Iterator[Batch]:
+    """Yield wide or long batches, as the header tells; `bad_rows` grows while the tables are read."""
     time_column = _time_column(header, path)
-    dialect = next((each for each in plant.dialects if each.time_column == header[time_column]), None)
     lower = [name.strip().lower() for name in header]
+    batches: Iterator[Batch]
     if "point" in lower and "value" in lower:
-        made = _long_batches(tables, lower, time_column, site, mapper)
+        batches = _long_batches(tables, lower, time_column, site, mapper)
     else:
-        made = _wide_batches(tables, header, time_column, site, mapper, dialect, path)
-    for batch in made:
+        dialect = next((each for each in plant.dialects if each.time_column == header[time_column]), None)
+        batches = _wide_batches(tables, header, time_column, site, mapper, dialect, path)
+    for batch in batches:
         rejected = Counter(batch.rejected) + bad_rows
         bad_rows.clear()
         yield replace(batch, rejected=rejected)
-    if bad_rows:  # after the last good one
+    if bad_rows:  # after the last good row
         yield ReadingBatch.empty(site, 0, dict(bad_rows))
 
 
@@ -103,11 +109,11 @@ def _time_column(header: Sequence[str], path: Path) -> int:
     for number, name in enumerate(header):
         if name.strip().lstrip("\ufeff").lower() in TIME_NAMES:
             return number
-    if len(header) == 1 and (other := next((mark for mark in ";\t|" if mark in header[0]), None)):
-        raise SchemaError(f"{path}: one column only; separate fields by commas, not by {other!r}")
+    if len(header) == 1 and (separator := next((mark for mark in ";\t|" if mark in header[0]), None)):
+        raise SchemaError(f"{path}: there is only one column; separate fields by commas, not by {separator!r}")
     near = next((name for name in header if nearest(name, TIME_NAMES)), None)
     hint = f"; is it {near!r}?" if near else ""
-    raise SchemaError(f"{path}: no column of times; name one of them {' | '.join(TIME_NAMES)}{hint}")
+    raise SchemaError(f"{path}: no column holds the time; name one of them {' | '.join(TIME_NAMES)}{hint}")
 
 
 def _wide_batches(
@@ -118,80 +124,201 @@ def _wide_batches(
     mapper: Mapper,
     dialect: Dialect | None,
     path: Path,
-) -> Iterator[Batch]:
+) -> Iterator[RowBatch]:
+    """Yield batches from tables with one column per point."""
     layout: WideLayout | None = None
     others = [number for number in range(len(header)) if number != time_column]
     time_format = dialect.time_format if dialect else None
     for table in tables:
         if layout is None:
-            # an ISO time in the column of a dialect is not that dialect
-            is_dialect = dialect is not None and _is_written_so(table.column(time_column), dialect.time_format)
+            # a file whose time column has the dialect's name but holds ISO times is not of that dialect
+            is_dialect = dialect is not None and _has_format(table.column(time_column), dialect.time_format)
             named = [_name_and_unit(header[number], mapper, dialect if is_dialect else None) for number in others]
             layout = WideLayout(site, mapper, [name for name, _ in named], [unit for _, unit in named], str(path))
-        times = times_ms(table.column(time_column), time_format)
-        parsed = [numbers(table.column(others[number])) for number in layout.used.tolist()]
+        times = _times_ms(table.column(time_column), time_format)
+        parsed = [_numbers(table.column(others[number])) for number in layout.used.tolist()]
         values = np.stack([column for column, _ in parsed], axis=1) if parsed else np.empty((len(times), 0))
         yield layout.batch(times, values, malformed=sum(int(malformed.sum()) for _, malformed in parsed))
 
 
-def _is_written_so(column: Any, time_format: str) -> bool:
-    if not len(column) or not (pa.types.is_binary(column.type) or pa.types.is_string(column.type)):
+def _has_format(times: Any, time_format: str) -> bool:
+    """Return whether the first time of a column is written in this format."""
+    if not len(times) or not (pa.types.is_binary(times.type) or pa.types.is_string(times.type)):
         return False
-    first = column.slice(0, 1).view(pa.string()) if pa.types.is_binary(column.type) else column.slice(0, 1)
+    first = times.slice(0, 1).view(pa.string()) if pa.types.is_binary(times.type) else times.slice(0, 1)
     return bool(pc.strptime(first, format=time_format, unit="ms", error_is_null=True)[0].is_valid)
 
 
 def _name_and_unit(name: str, mapper: Mapper, dialect: Dialect | None) -> tuple[str, str | None]:
-    """A header may carry the unit in brackets; a published file has the units of its dialect."""
+    """Return the name and unit of a column: a header may carry the unit in brackets, a dialect knows its own."""
     name = name.strip()
-    if (found := _WITH_UNIT.fullmatch(name)) and not mapper.knows(name):
-        return found[1], found[2]
+    if (with_unit := _WITH_UNIT.fullmatch(name)) and not mapper.knows(name):
+        return with_unit[1], with_unit[2]
     return name, dialect.units.get(name.rpartition("/")[2]) if dialect else None
 
 
 def _long_batches(
     tables: Iterator[Any], lower: Sequence[str], time_column: int, site: str, mapper: Mapper
-) -> Iterator[Batch]:
+) -> Iterator[ReadingBatch]:
+    """Yield batches from tables with one row per reading."""
     for table in tables:
         columns = dict(zip(lower, table.columns, strict=True))
-        times = times_ms(table.column(time_column))
-        values, malformed = numbers(columns["value"])
-        routes, which = _routes(columns, mapper)
-        placed = np.array([isinstance(route, Route) for route in routes], np.bool_)[which]
-        # one reason each: where it goes, whether it is a number, whether it is to be believed
-        useless = placed & ~malformed & (np.isnan(values) | ~_usable(columns.get("quality"), len(times)))
-        rejected = Counter({Rejection.MALFORMED: int((placed & malformed).sum())})
-        rejected[Rejection.BAD_QUALITY] += int(useless.sum())
-        for why, count in zip(routes, np.bincount(which, minlength=len(routes)).tolist(), strict=True):
-            if isinstance(why, Rejection):
-                rejected[why] += count
-        chosen = placed & ~malformed & ~useless
-        found = [route if isinstance(route, Route) else Route(0, "", 0.0, 1.0) for route in routes]
-        target = np.array([route.column for route in found], np.int32)[which][chosen]
-        shift, scale = (np.array([getattr(route, key) for route in found])[which][chosen] for key in ("shift", "scale"))
+        times = _times_ms(table.column(time_column))
+        values, malformed = _numbers(columns["value"])
+        routes, route_of_row = _routes(columns, mapper)
+        is_mapped = np.array([isinstance(route, Route) for route in routes], np.bool_)[route_of_row]
+        # one reason for each reading: first its name and unit, then its number, then its quality
+        unusable = is_mapped & ~malformed & (np.isnan(values) | ~_is_usable(columns.get("quality"), len(times)))
+        rejected = Counter({Rejection.MALFORMED: int((is_mapped & malformed).sum())})
+        rejected[Rejection.BAD_QUALITY] += int(unusable.sum())
+        for route, count in zip(routes, np.bincount(route_of_row, minlength=len(routes)).tolist(), strict=True):
+            if isinstance(route, Rejection):
+                rejected[route] += count
+        chosen = is_mapped & ~malformed & ~unusable
+        known = [route if isinstance(route, Route) else _NOWHERE for route in routes]
+        points = np.array([route.column for route in known], np.int32)[route_of_row][chosen]
+        shift = np.array([route.shift for route in known])[route_of_row][chosen]
+        scale = np.array([route.scale for route in known])[route_of_row][chosen]
         times, values = times[chosen], values[chosen]
-        keep, values, judgement = judged(mapper.points, target, values, shift, scale, times, LATEST_MS)
-        rejected += judgement
+        keep, values, invalid = validate_readings(mapper.points, points, values, shift, scale, times, LATEST_MS)
+        rejected += invalid
         newest = int(times[keep].max()) if keep.any() else 0
-        yield ReadingBatch(site, newest, times[keep], values[keep], target[keep], rejected=+rejected)
+        yield ReadingBatch(site, newest, times[keep], values[keep], points[keep], rejected=+rejected)
 
 
-def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[Route | Rejection], np.ndarray[Any, Any]]:
-    """The routes of a table's distinct (name, unit) pairs, and which of them each row takes."""
+def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[Route | Rejection], NDArray[np.int64]]:
+    """Return the routes of a table's distinct (name, unit) pairs, and for each row the number of its route."""
     name = _text(columns["point"])
     if "zone" in columns:
         name = pc.binary_join_element_wise(_text(columns["zone"]), name, "/")
     unit = _text(columns["unit"]) if "unit" in columns else pa.array([""] * len(name))
     names, units = name.dictionary_encode(), unit.dictionary_encode()
-    pair = names.indices.to_numpy().astype(np.int64) * max(1, len(units.dictionary)) + units.indices.to_numpy()
-    distinct, which = np.unique(pair, return_inverse=True)
-    name_words, unit_words = names.dictionary.to_pylist(), units.dictionary.to_pylist()
-    found = [divmod(number, max(1, len(unit_words))) for number in distinct.tolist()]
-    return [mapper.route(name_words[n], unit_words[u] or None) for n, u in found], which
+    pairs = names.indices.to_numpy().astype(np.int64) * max(1, len(units.dictionary)) + units.indices.to_numpy()
+    distinct, route_of_row = np.unique(pairs, return_inverse=True)
+    all_names, all_units = names.dictionary.to_pylist(), units.dictionary.to_pylist()
+    numbers = [divmod(pair, max(1, len(all_units))) for pair in distinct.tolist()]
+    return [mapper.route(all_names[n], all_units[u] or None) for n, u in numbers], route_of_row
+
+
+def _is_usable(qualities: Any, count: int) -> NDArray[np.bool_]:
+    """Return which rows have a usable quality; a row that states none is usable."""
+    if qualities is None:
+        return np.ones(count, np.bool_)
+    usable = pa.array(["", *map(str, USABLE_QUALITIES)])
+    return np.asarray(pc.is_in(pc.utf8_lower(_text(qualities)), value_set=usable).to_numpy(zero_copy_only=False))
+
+
+def _open_csv(path: Path, on_bad_row: Callable[[], None]) -> tuple[list[str], Iterator[Any]]:
+    """Return the header, and record batches of undecoded text; a row with too many or too few fields is left out."""
+
+    def skip(row: Any) -> str:
+        on_bad_row()
+        return "skip"
+
+    try:
+        with path.open("rb") as file:
+            first = file.readline(BLOCK_BYTES).decode("utf-8-sig", "replace")
+        header = next(csv.reader([first]), [])
+        if not header:
+            raise DataError(f"{path}: the file is empty; its first line must name the columns")
+        columns = [f"{number}" for number in range(len(header))]  # two columns of the file may share a name
+        reader = pacsv.open_csv(
+            path,
+            read_options=pacsv.ReadOptions(
+                use_threads=False, block_size=BLOCK_BYTES, column_names=columns, skip_rows=1
+            ),
+            parse_options=pacsv.ParseOptions(invalid_row_handler=skip),
+            convert_options=pacsv.ConvertOptions(
+                check_utf8=False, column_types=dict.fromkeys(columns, pa.binary()), strings_can_be_null=False
+            ),
+        )
+    except (OSError, csv.Error, pa.ArrowInvalid) as exc:
+        raise DataError(f"{path}: cannot be read as CSV: {exc}") from exc
+    return header, _with_path_in_errors(reader, path)
+
+
+def _open_parquet(path: Path) -> tuple[list[str], Iterator[Any]]:
+    """Return the names of the columns, and record batches."""
+    try:
+        file = pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid) as exc:
+        raise DataError(f"{path}: cannot be read as Parquet: {exc}") from exc
+    return list(file.schema_arrow.names), _with_path_in_errors(file.iter_batches(batch_size=BLOCK_ROWS), path)
+
+
+def _with_path_in_errors(batches: Iterator[Any], path: Path) -> Iterator[Any]:
+    try:
+        yield from batches
+    except (OSError, pa.ArrowInvalid) as exc:
+        raise DataError(f"{path}: cannot be read further: {exc}") from exc
+
+
+def _numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return a column as numbers, NaN where a cell is empty, and which cells hold something else."""
+    if pa.types.is_binary(column.type) or pa.types.is_string(column.type):
+        text = column.view(pa.string()) if pa.types.is_binary(column.type) else column
+        filled = pc.if_else(pc.equal(pc.binary_length(text), 0), None, text)
+        try:
+            column = filled.cast(pa.float64())
+        except pa.ArrowInvalid:
+            return _numbers_cell_by_cell(column.view(pa.binary()).to_pylist())
+    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return np.full(len(column), np.nan), column.is_valid().to_numpy(zero_copy_only=False)
+    values: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values, np.zeros(len(values), np.bool_)
+
+
+def _numbers_cell_by_cell(cells: list[bytes | None]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    values, malformed = np.full(len(cells), np.nan), np.zeros(len(cells), np.bool_)
+    for row, cell in enumerate(cells):
+        if cell is None or not cell.strip():
+            continue
+        try:
+            values[row] = float(cell if b"_" not in cell else b"?")  # Python accepts 1_000; in a table it is a mistake
+        except ValueError:
+            malformed[row] = True
+    return values, malformed
+
+
+def _times_ms(column: Any, time_format: str | None = None) -> NDArray[np.int64]:
+    """Return a column as milliseconds since 1970, NO_TIME where a cell cannot be read."""
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return _milliseconds(column)
+    if pa.types.is_binary(kind) or pa.types.is_string(kind):
+        text = column.view(pa.string()) if pa.types.is_binary(kind) else column
+        for timestamp in (pa.timestamp("ms"), pa.timestamp("ms", tz="UTC")):
+            try:
+                return _milliseconds(text.cast(timestamp))
+            except pa.ArrowInvalid:
+                continue
+        if time_format is not None:
+            return _milliseconds(pc.strptime(text, format=time_format, unit="ms", error_is_null=True))
+        cells = [cell.decode("utf-8", "replace") for cell in text.view(pa.binary()).fill_null(b"").to_pylist()]
+        return _times_cell_by_cell([_number_or_text(cell) for cell in cells])
+    return _times_cell_by_cell(column.to_pylist())
+
+
+def _number_or_text(cell: str) -> object:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell.strip()
+
+
+def _times_cell_by_cell(cells: list[object]) -> NDArray[np.int64]:
+    parsed = [parse_time_ms(cell) for cell in cells]
+    return np.array([NO_TIME if time is None or abs(time) > 1 << 60 else time for time in parsed], np.int64)
+
+
+def _milliseconds(column: Any) -> NDArray[np.int64]:
+    whole = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
+    times: NDArray[np.int64] = whole.fill_null(NO_TIME).to_numpy(zero_copy_only=False)
+    return times
 
 
 def _text(column: Any) -> Any:
-    """A column as text without holes; bytes that are not UTF-8 are no name of ours."""
+    """Return a column as text without nulls. Bytes that are not UTF-8 are replaced: no name of ours contains them."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_binary(column.type):
@@ -200,10 +327,3 @@ def _text(column: Any) -> Any:
         except pa.ArrowInvalid:
             column = pa.array([(cell or b"").decode("utf-8", "replace") for cell in column.to_pylist()])
     return pc.fill_null(column.cast(pa.string()), "")
-
-
-def _usable(column: Any, count: int) -> np.ndarray[Any, Any]:
-    if column is None:
-        return np.ones(count, np.bool_)
-    words = pc.utf8_lower(_text(column)).cast(pa.binary())
-    return np.asarray(pc.is_in(words, value_set=pa.array(_GOOD)).to_numpy(zero_copy_only=False), np.bool_)

@@ -1,4 +1,4 @@
-"""JSON messages into readings: one reading, one device with several points, or a list of either.
+"""Decodes JSON messages: one reading, one device with several points, or a list of either.
 
 {"point": "zone-01/RM_TEMP", "time": "2018-07-02T09:00:00Z", "value": 21.4, "unit": "degC", "quality": "good", "seq": 7}
 {"device": "zone-01", "time": 1530522000, "values": {"RM_TEMP": 21.4, "FCU_DAT": {"value": 55.0, "unit": "degF"}}}
@@ -8,77 +8,79 @@
 import json
 from typing import Any
 
+from graphghha._util.times import parse_time_ms
 from graphghha.sources.base import Rejection
-from graphghha.sources.batch_builder import Intake
-from graphghha.sources.timestamps import parse_time_ms
+from graphghha.sources.batch_builder import BatchBuilder
 
 _raw_decode = json.JSONDecoder().raw_decode
-# what a flat message says about itself; every other key is a point. `seq` is accepted and not used.
-ABOUT = frozenset({"site", "device", "time", "seq", "quality", "unit", "units"})
+# keys of a flat message that describe it; every other key is a point. `seq` is accepted and not used.
+DESCRIPTIVE_KEYS = frozenset({"site", "device", "time", "seq", "quality", "unit", "units"})
 
 
-def decode(payload: bytes, intake: Intake, received_ms: int, name: str = "") -> None:
-    """One message; `name` is its topic, if it has one. A message without a time was measured when it was received."""
+def decode(payload: bytes, builder: BatchBuilder, received_ms: int, name: str = "") -> None:
+    """Add the readings of one message; `name` is its topic, if it has one.
+
+    A message without a time was measured when it was received.
+    """
     try:
         text = payload.decode().strip()
-        message, end = _raw_decode(text)  # a third of the time json.loads takes to find out about encodings and spaces
+        message, end = _raw_decode(text)  # json.loads takes three times as long: it looks for encodings and spaces
         if end < len(text):
             raise ValueError("more than one message")
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number too long to read, or nested without end
-        intake.reject(Rejection.MALFORMED)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number with too many digits, or nested too deeply
+        builder.reject(Rejection.MALFORMED)
         return
     messages = message if isinstance(message, list) else [message]
     if not messages:
-        intake.reject(Rejection.MALFORMED)
+        builder.reject(Rejection.MALFORMED)
     for each in messages:
         if isinstance(each, dict):
-            _decode_object(each, intake, received_ms, name)
+            _decode_object(each, builder, received_ms, name)
         elif name and not isinstance(message, list):
-            intake.add(name, each, received_ms)  # the bare value of a point's own topic
+            builder.add(name, each, received_ms)  # the topic of a single point may carry a bare value
         else:
-            intake.reject(Rejection.MALFORMED)
+            builder.reject(Rejection.MALFORMED)
 
 
-def _decode_object(message: dict[str, Any], intake: Intake, received_ms: int, name: str) -> None:
+def _decode_object(message: dict[str, Any], builder: BatchBuilder, received_ms: int, name: str) -> None:
     get = message.get
-    if (site := get("site")) is not None and site != intake.site:
-        intake.mapper.note_unmapped(f"site {site}")
-        intake.reject(Rejection.UNMAPPED)
+    if (site := get("site")) is not None and site != builder.site:
+        builder.mapper.note_unmapped(f"site {site}")
+        builder.reject(Rejection.UNMAPPED)
         return
     time = get("time")
     time_ms = received_ms if time is None else parse_time_ms(time)
     if time_ms is None:
-        intake.reject(Rejection.BAD_TIME)
+        builder.reject(Rejection.BAD_TIME)
         return
-    device, point = get("device"), get("point")
-    for level in (device, point):
+    for level in (get("device"), get("point")):
         if level is None:
             continue
         if not isinstance(level, str):
-            intake.reject(Rejection.MALFORMED)
+            builder.reject(Rejection.MALFORMED)
             return
         name = f"{name}/{level}" if name else level
     if "value" in message:
         if name:
-            intake.add(name, message["value"], time_ms, get("unit"), get("quality"))
+            builder.add(name, message["value"], time_ms, get("unit"), get("quality"))
         else:
-            intake.reject(Rejection.MALFORMED)
+            builder.reject(Rejection.MALFORMED)
         return
-    _decode_device(message, intake, time_ms, f"{name}/" if name else "")
+    _decode_device(message, builder, time_ms, f"{name}/" if name else "")
 
 
-def _decode_device(message: dict[str, Any], intake: Intake, time_ms: int, prefix: str) -> None:
+def _decode_device(message: dict[str, Any], builder: BatchBuilder, time_ms: int, prefix: str) -> None:
     values = message.get("values")
     if values is None:
-        values = {key: value for key, value in message.items() if key not in ABOUT}
+        values = {key: value for key, value in message.items() if key not in DESCRIPTIVE_KEYS}
     units = message.get("units") or {}
     if not isinstance(values, dict) or not isinstance(units, dict) or not values:
-        intake.reject(Rejection.MALFORMED)
+        builder.reject(Rejection.MALFORMED)
         return
     unit, quality = message.get("unit"), message.get("quality")
     for key, value in values.items():
         if isinstance(value, dict):
             own_unit, own_quality = value.get("unit", unit), value.get("quality", quality)
-            intake.add(prefix + key, value.get("value"), time_ms, own_unit, own_quality)
+            builder.add(prefix + key, value.get("value"), time_ms, own_unit, own_quality)
         else:
-            intake.add(prefix + key, value, time_ms, units.get(key, unit), quality)
+            builder.add(prefix + key, value, time_ms, units.get(key, unit), quality)

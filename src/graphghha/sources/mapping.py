@@ -1,25 +1,33 @@
-"""From the names of the outside (topics, columns) to the points of a site, with unit and scale."""
+"""From the names that senders use (topics, columns) to the points of a site, with unit and scale; the mapping file."""
 
+import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from graphghha._util.suggest import nearest
-from graphghha.errors import ConfigError, SchemaError
+from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants.points import Points
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
-NAMES_REMEMBERED = 1_000  # unmapped ones, for the report; whoever floods us with names fills no memory
+NAMES_REMEMBERED = 1_000  # unmapped names kept for the report: a flood of names must not fill the memory
 ROUTES_REMEMBERED = 100_000
-SHOWN = 200  # characters of a foreign name
+LONGEST_NAME = 200  # characters kept of a foreign name
+NAME_KEYS = ("topic", "column")  # keys for the sender's name, exactly one of them in each entry of a mapping file
+RULE_KEYS = (*NAME_KEYS, "point", "unit", "scale", "offset")
+FILE_KEYS = ("map", "rename", "units")
+DEFAULT_POINT = "{zone}/{signal}"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where one outside name leads: SI value = (value - shift) * scale."""
+    """The point that a name leads to, and the conversion: SI value = (value - shift) * scale."""
 
     column: int
     unit: str
@@ -29,7 +37,7 @@ class Route:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One entry of a mapping file. `{word}` in the name matches one level and may stand in the point."""
+    """One entry of a mapping file. `{word}` in the name matches one level, and the point may use the word."""
 
     name: str
     point: str
@@ -42,6 +50,7 @@ class Rule:
         return bool(_PLACEHOLDER.search(self.name))
 
     def expression(self) -> re.Pattern[str]:
+        """Return the regular expression that matches the names of a pattern."""
         parts = _PLACEHOLDER.split(self.name)  # text, word, text, word, ..
         return re.compile(
             "".join(f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)),
@@ -51,18 +60,18 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rules:
-    """A mapping file: rules in order (the first that fits holds), other words for captured ones, units by signal."""
+    """A mapping file: rules in order (the first that matches applies), renamed words, and units by signal."""
 
     rules: tuple[Rule, ...] = ()
-    rename: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # word -> what it says -> what we say
+    rename: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # word -> sender's text -> our text
     units: Mapping[str, str] = field(default_factory=dict)
 
 
 class Mapper:
-    """Resolves outside names, remembers the ones it met, and counts those it could not place."""
+    """Finds the point for each name, remembers the names it met, and counts those it could not map."""
 
     def __init__(self, points: Points, rules: Rules | None = None, *, prefix: str = "") -> None:
-        """`prefix` is what stands before our own names, such as the first levels of an MQTT topic."""
+        """`prefix` precedes our own names, such as the first levels of an MQTT topic."""
         self.points = points
         self._rules = rules or Rules()
         self._exact = {rule.name: rule for rule in reversed(self._rules.rules) if not rule.is_pattern}
@@ -70,23 +79,23 @@ class Mapper:
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         self.routes: dict[tuple[str, str | None], Route] = {}
         self.unmapped: Counter[str] = Counter()
-        self.misfits: dict[str, str] = {}  # name -> what is wrong with its unit
+        self.wrong_units: dict[str, str] = {}  # name -> what is wrong with its unit
 
     def route(self, name: str, unit: str | None = None) -> Route | Rejection:
-        """Where a reading of this name goes; `unit` is what the message itself says, and it prevails."""
-        found = self.routes.get((name, unit))
-        if found is not None:
-            return found
-        placed = self._place(name)
-        if placed is None:
+        """Return where a reading of this name goes. `unit` is the one that the message states; it takes precedence."""
+        known = self.routes.get((name, unit))
+        if known is not None:
+            return known
+        resolved = self._resolve(name)
+        if resolved is None:
             self.note_unmapped(name)
             return Rejection.UNMAPPED
-        column, rule = placed
+        column, rule = resolved
         try:
-            route = self._converted(column, rule, unit)
+            route = self._converting_route(column, rule, unit)
         except SchemaError as exc:
-            if len(self.misfits) < NAMES_REMEMBERED:
-                self.misfits[name[:SHOWN]] = str(exc)
+            if len(self.wrong_units) < NAMES_REMEMBERED:
+                self.wrong_units[name[:LONGEST_NAME]] = str(exc)
             return Rejection.WRONG_UNIT
         if len(self.routes) >= ROUTES_REMEMBERED:
             self.routes.clear()
@@ -94,66 +103,147 @@ class Mapper:
         return route
 
     def knows(self, name: str) -> bool:
-        """Whether this name leads anywhere."""
-        return self._place(name) is not None
+        """Return whether this name leads to a point."""
+        return self._resolve(name) is not None
 
-    def note_unmapped(self, name: str, count: int = 1) -> None:
-        name = name[:SHOWN]
+    def note_unmapped(self, name: str) -> None:
+        """Count a name that leads to no point."""
+        name = name[:LONGEST_NAME]
         if name in self.unmapped or len(self.unmapped) < NAMES_REMEMBERED:
-            self.unmapped[name] += count
+            self.unmapped[name] += 1
 
     def nearest_point(self, name: str) -> str | None:
-        """The point somebody may have meant."""
+        """Return the point whose name resembles this one most."""
         return nearest(name.removeprefix(self._prefix), self.points.names)
 
-    def _place(self, name: str) -> tuple[int, Rule | None] | None:
+    def _resolve(self, name: str) -> tuple[int, Rule | None] | None:
         rule = self._exact.get(name)
         point = rule.point if rule else None
         if point is None:
             for expression, candidate in self._patterns:
-                if (fits := expression.fullmatch(name)) and (
-                    meant := self._filled(candidate, fits.groupdict())
+                if (match := expression.fullmatch(name)) and (
+                    filled := self._fill_in(candidate, match.groupdict())
                 ) in self.points.columns:
-                    rule, point = candidate, meant
+                    rule, point = candidate, filled
                     break
         if point is None:
             point = name.removeprefix(self._prefix)
         column = self.points.columns.get(point, self.points.signals.get(point))
         return None if column is None else (column, rule)
 
-    def _filled(self, rule: Rule, words: Mapping[str, str]) -> str:
-        meant = {word: self._rules.rename.get(word, {}).get(text, text) for word, text in words.items()}
-        return _PLACEHOLDER.sub(lambda found: meant[found[1]], rule.point)
+    def _fill_in(self, rule: Rule, words: Mapping[str, str]) -> str:
+        """Return the point of a pattern with its words filled in, after renaming them."""
+        renamed = {word: self._rules.rename.get(word, {}).get(text, text) for word, text in words.items()}
+        return _PLACEHOLDER.sub(lambda match: renamed[match[1]], rule.point)
 
-    def _converted(self, column: int, rule: Rule | None, unit: str | None) -> Route:
+    def _converting_route(self, column: int, rule: Rule | None, unit: str | None) -> Route:
         signal = self.points.names[column].rpartition("/")[2]
         declared = (rule.unit if rule else None) or self._rules.units.get(signal) or self.points.units[column]
-        said = canonical(unit or declared)
-        shift, scale = conversion(said, self.points.units[column])
+        effective = canonical(unit or declared)
+        shift, scale = conversion(effective, self.points.units[column])
         if rule is None:
-            return Route(column, said, shift, scale)
-        # ((value * rule.scale + rule.offset) - shift) * scale, as one step
-        return Route(column, said, (shift - rule.offset) / rule.scale, rule.scale * scale)
+            return Route(column, effective, shift, scale)
+        # ((value * rule.scale + rule.offset) - shift) * scale, in one step
+        return Route(column, effective, (shift - rule.offset) / rule.scale, rule.scale * scale)
 
 
-def check_rules(rules: Sequence[Rule], points: Points, where: str) -> None:
-    """Refuse what can never work: unknown points, words nobody captures, units that do not fit."""
-    for rule in rules:
-        captured = set(_PLACEHOLDER.findall(rule.name))
-        if missing := [word for word in _PLACEHOLDER.findall(rule.point) if word not in captured]:
-            raise ConfigError(f"{where}: point {rule.point!r} uses {{{missing[0]}}}, which {rule.name!r} does not name")
-        if len(captured) < len(_PLACEHOLDER.findall(rule.name)):
-            raise ConfigError(f"{where}: {rule.name!r} names one word twice; give each its own")
-        if rule.scale == 0:
-            raise ConfigError(f"{where}: {rule.name!r} has scale 0: every value would be the same")
-        if _PLACEHOLDER.search(rule.point):
-            continue
-        if rule.point not in points.columns:
-            near = nearest(rule.point, points.names)
-            hint = f"; did you mean {near!r}?" if near else f"; there are points like {points.names[0]!r}"
-            raise ConfigError(f"{where}: {rule.name!r}: no point is named {rule.point!r}{hint}")
-        if rule.unit is not None:
-            try:
-                conversion(rule.unit, points.units[points.columns[rule.point]])
-            except SchemaError as exc:
-                raise ConfigError(f"{where}: {rule.name!r}: {exc}") from exc
+def read_mapping(path: Path, points: Points) -> Rules:
+    """Read a mapping file, or raise an error that says which entry is wrong and what to write instead."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as exc:
+        raise DataError(f"{path}: cannot be read: {exc}") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"{path}: not TOML: {exc}") from exc
+    _check_keys(raw, FILE_KEYS, str(path))
+    entries = raw.get("map", [])
+    if not isinstance(entries, list):
+        raise ConfigError(f"{path}: write each entry under [[map]]")
+    rules = tuple(_parse_rule(entry, f"{path}: entry {number}") for number, entry in enumerate(entries, start=1))
+    for number, rule in enumerate(rules, start=1):
+        _check_rule(rule, points, f"{path}: entry {number}")
+    rename = _as_table(raw.get("rename", {}), f"{path}: [rename]")
+    units = _as_texts(raw.get("units", {}), f"{path}: [units]")
+    _check_units(units, points, f"{path}: [units]")
+    return Rules(
+        rules=rules,
+        rename={word: _as_texts(table, f"{path}: [rename.{word}]") for word, table in rename.items()},
+        units=units,
+    )
+
+
+def _parse_rule(entry: Any, where: str) -> Rule:
+    entry = _as_table(entry, where)
+    _check_keys(entry, RULE_KEYS, where)
+    names = [entry[key] for key in NAME_KEYS if key in entry]
+    if len(names) != 1:
+        raise ConfigError(f"{where}: give it exactly one of {' | '.join(NAME_KEYS)}")
+    for key in (*NAME_KEYS, "point", "unit"):
+        if key in entry and not (isinstance(entry[key], str) and entry[key].strip()):
+            raise ConfigError(f"{where}: {key} {entry[key]!r} must be a text")
+    for key in ("scale", "offset"):
+        number = entry.get(key, 1.0)
+        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+            raise ConfigError(f"{where}: {key} {number!r} must be a number")
+    return Rule(
+        name=names[0],
+        point=entry.get("point", DEFAULT_POINT),
+        unit=entry.get("unit"),
+        scale=float(entry.get("scale", 1.0)),
+        offset=float(entry.get("offset", 0.0)),
+    )
+
+
+def _check_rule(rule: Rule, points: Points, where: str) -> None:
+    """Refuse a rule that can never work: an unknown point, a word without a value, a unit that does not fit."""
+    captured = _PLACEHOLDER.findall(rule.name)
+    if missing := [word for word in _PLACEHOLDER.findall(rule.point) if word not in captured]:
+        raise ConfigError(f"{where}: point {rule.point!r} uses {{{missing[0]}}}, which {rule.name!r} does not capture")
+    if len(set(captured)) < len(captured):
+        raise ConfigError(f"{where}: {rule.name!r} uses one word twice; give each level its own word")
+    if rule.scale == 0:
+        raise ConfigError(f"{where}: {rule.name!r} has scale 0, which makes every value the same; give another scale")
+    if _PLACEHOLDER.search(rule.point):
+        return
+    if rule.point not in points.columns:
+        near = nearest(rule.point, points.names)
+        hint = f"did you mean {near!r}?" if near else f"points have names like {points.names[0]!r}"
+        raise ConfigError(f"{where}: {rule.name!r}: no point is named {rule.point!r}; {hint}")
+    if rule.unit is not None:
+        _check_unit(rule.unit, points.units[points.columns[rule.point]], f"{where}: {rule.name!r}")
+
+
+def _check_units(units: Mapping[str, str], points: Points, where: str) -> None:
+    signals = {name.rpartition("/")[2]: unit for name, unit in zip(points.names, points.units, strict=True)}
+    _check_keys(units, tuple(signals), where)
+    for signal, unit in units.items():
+        _check_unit(unit, signals[signal], f"{where}: {signal}")
+
+
+def _check_unit(unit: str, si_unit: str, where: str) -> None:
+    try:
+        conversion(unit, si_unit)
+    except SchemaError as exc:
+        raise ConfigError(f"{where}: {exc}") from exc
+
+
+def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            near = nearest(key, known)
+            hint = f"did you mean {near!r}?" if near else f"use {' | '.join(known)}"
+            raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
+
+
+def _as_table(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where} must be a table")
+    return value
+
+
+def _as_texts(value: Any, where: str) -> dict[str, str]:
+    table = _as_table(value, where)
+    for key, text in table.items():
+        if not isinstance(text, str):
+            raise ConfigError(f"{where}: {key} = {text!r} must be a text")
+    return table

@@ -1,4 +1,4 @@
-"""How we appear to an MQTT broker: identity, credentials, TLS, a session that outlives us, limits on what it sends."""
+"""MQTT clients: identity, credentials, TLS, and for a source its session and its limits on what the broker sends."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ try:
     from paho.mqtt.properties import Properties
     from paho.mqtt.subscribeoptions import SubscribeOptions
 except ImportError as exc:
-    raise EngineError("MQTT needs paho-mqtt: pip install 'graphghha[mqtt]'") from exc
+    raise EngineError("MQTT needs paho-mqtt; run: pip install 'graphghha[mqtt]'") from exc
 
 
 def new_client(
@@ -31,12 +31,13 @@ def new_client(
 
 def make_client(config: MqttConfig) -> Client:
     """Return the client of a source, which has not connected yet."""
+    assert config.client_id is not None, "a session belongs to a client id"
     if config.password_file is not None and config.username is None:
-        raise ConfigError("mqtt: a password needs a username")
+        raise ConfigError("mqtt: password_file needs a username")
     tls = Tls(ca_file=config.ca_file, cert_file=config.cert_file, key_file=config.key_file) if config.use_tls else None
     try:
         client = new_client(
-            config.client_id or "graphghha",
+            config.client_id,
             username=config.username,
             password_file=config.password_file,
             tls=tls,
@@ -51,6 +52,7 @@ def make_client(config: MqttConfig) -> Client:
 
 
 def connect_properties(config: MqttConfig) -> Properties:
+    """Return how long the broker keeps the session, and how much it may send at once."""
     properties = Properties(PacketTypes.CONNECT)
     properties.SessionExpiryInterval = 0 if config.is_listener else config.session_expiry_s
     properties.ReceiveMaximum = config.receive_maximum
@@ -59,7 +61,7 @@ def connect_properties(config: MqttConfig) -> Properties:
 
 
 def subscriptions(config: MqttConfig) -> list[tuple[str, SubscribeOptions]]:
-    """At least once; what the broker retains is sent to a new subscription only."""
+    """Subscribe with QoS 1 ("at least once"). The broker sends retained messages to a new subscription only."""
     options = SubscribeOptions(qos=1, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB)
     return [(topic, options) for topic in config.filters]
 

@@ -1,4 +1,4 @@
-"""From the settings of a source to the open source, and to what it states about itself beforehand."""
+"""Opens a source from its settings, or says which zones it states before it is opened."""
 
 import sys
 from collections.abc import Sequence
@@ -8,10 +8,9 @@ from graphghha.errors import SchemaError
 from graphghha.plants import Plant, load_plant
 from graphghha.plants.points import Points
 from graphghha.sources.base import Source
-from graphghha.sources.batch_builder import Intake
+from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
-from graphghha.sources.mapping import Mapper
-from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.mapping import Mapper, read_mapping
 from graphghha.sources.stdin import LineSource
 
 
@@ -35,13 +34,13 @@ def open_source(
 
             return file_source(config, site, mapper, plant)
         case StdinConfig():
-            intake = Intake(site, mapper, max_ahead_ms=round(config.max_ahead_s * 1000))
-            return LineSource(sys.stdin.buffer, intake)
+            return LineSource(sys.stdin.buffer, BatchBuilder(site, mapper, max_ahead_s=config.max_ahead_s))
         case MqttConfig():
             from graphghha.sources.mqtt import MqttSource
 
             client_id = config.client_id_for(site) + ("-check" if is_listener else "")
-            return MqttSource(replace(config, client_id=client_id, is_listener=is_listener), Intake(site, mapper))
+            config = replace(config, client_id=client_id, is_listener=is_listener)
+            return MqttSource(config, BatchBuilder(site, mapper))
 
 
 def stated_zones(config: SourceConfig) -> tuple[str, ...] | None:

@@ -9,27 +9,28 @@ from numpy.typing import NDArray
 
 from graphghha.errors import SchemaError
 from graphghha.sources.base import Rejection, RowBatch
+from graphghha.sources.batch_builder import EARLIEST_MS, LATEST_MS
 from graphghha.sources.mapping import Mapper, Route
-from graphghha.sources.timestamps import EARLIEST_MS, LATEST_MS
 
 
 class WideLayout:
-    """Which column of a table feeds which point. Columns that feed none are counted cell by cell."""
+    """Which column of a table feeds which point. The cells of all other columns are counted as rejected."""
 
     def __init__(
         self, site: str, mapper: Mapper, names: Sequence[str], units: Sequence[str | None], where: str
     ) -> None:
+        """`names` and `units` describe the columns of the table; `where` names the table in error messages."""
         self.site = site
         self.mapper = mapper
         routes: dict[int, Route] = {}
-        self._idle: Counter[Rejection] = Counter()  # columns by reason
-        feeds: dict[int, int] = {}
+        self._unused: Counter[Rejection] = Counter()  # columns by reason
+        column_of_point: dict[int, int] = {}
         for number, (name, unit) in enumerate(zip(names, units, strict=True)):
             route = mapper.route(name, unit)
             if isinstance(route, Rejection):
-                self._idle[route] += 1
+                self._unused[route] += 1
                 continue
-            if (other := feeds.setdefault(route.column, number)) != number:
+            if (other := column_of_point.setdefault(route.column, number)) != number:
                 point = mapper.points.names[route.column]
                 raise SchemaError(
                     f"{where}: columns {names[other]!r} and {name!r} both feed {point!r}; map one of them elsewhere"
@@ -40,23 +41,26 @@ class WideLayout:
         self._targets = np.array([route.column for route in ordered], np.int64)
         self._shift = np.array([route.shift for route in ordered])
         self._scale = np.array([route.scale for route in ordered])
-        self._is_plain = not self._shift.any() and bool((self._scale == 1.0).all())
-        self._is_whole = np.array_equal(self._targets, np.arange(len(mapper.points)))
+        self._is_in_si = not self._shift.any() and bool((self._scale == 1.0).all())
+        self._is_in_order = np.array_equal(self._targets, np.arange(len(mapper.points)))
 
     def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: int = 0) -> RowBatch:
-        """Rows of the used columns [r u], in their units; a missing cell is NaN. Rows without a time are left out."""
+        """Return a batch from the used columns [r u] in their own units, NaN where a cell is empty.
+
+        Rows without a usable time are left out. `malformed` cells were found while the columns were read.
+        """
         values = np.asarray(used, np.float64)
-        rejected = Counter({why: count * len(times_ms) for why, count in self._idle.items()})
+        rejected = Counter({reason: count * len(times_ms) for reason, count in self._unused.items()})
         rejected[Rejection.MALFORMED] += malformed
         bad_time = (times_ms < EARLIEST_MS) | (times_ms >= LATEST_MS)
         if bad_time.any():
             rejected[Rejection.BAD_TIME] += int(np.isfinite(values[bad_time]).sum())
             times_ms, values = times_ms[~bad_time], values[~bad_time]
-        if not self._is_plain:
+        if not self._is_in_si:
             with np.errstate(over="ignore", invalid="ignore"):
                 values = (values - self._shift) * self._scale
         points = self.mapper.points
-        if not self._is_whole:
+        if not self._is_in_order:
             placed = np.full((len(times_ms), len(points)), np.nan)
             placed[:, self._targets] = values
             values = placed

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from graphghha.cli import main
 from graphghha.errors import ConfigError
-from graphghha.settings import problems_of, read_settings
+from graphghha.settings import find_problems, read_settings
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "graphghha.toml"
 SITE = '[[site]]\nname = "north"\nsource = "mqtt://broker/plant"\nzones = 2\n'
@@ -34,7 +34,7 @@ def problems(path):
 
 
 def test_the_example_is_sound_and_shows_every_kind_of_sink():
-    assert problems_of(EXAMPLE) == []
+    assert find_problems(EXAMPLE) == []
     settings = read_settings(EXAMPLE)
     assert {sink.kind for sink in settings.sink} == {"jsonl", "mqtt", "syslog"}
     assert [site.zones for site in settings.site] == [12, 2]
@@ -60,14 +60,14 @@ def test_every_problem_is_listed_with_its_place_and_what_instead(write):
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (SITE, "site[1].name: 'north' is taken by site[0]; give each its own"),
-        ("[[site]]\nname='monitor'\nsource='sim:fcu'\n", "site[1].name: 'monitor' is the name of the monitor's own"),
+        (SITE, "site[1].name: 'north' is taken by site[0]; choose another name"),
+        ("[[site]]\nname='monitor'\nsource='sim:fcu'\n", "site[1].name: 'monitor' is reserved for the monitor's own"),
         ("[[site]]\nname='b'\nzones=1\nsource='kafka:x'\n", "site[1].source: source 'kafka:x': not an address"),
         ("[[site]]\nname='b'\nsource='csv'\n", "site[1].source: source 'csv': not an address"),
         ("[[site]]\nname='b'\nsource='mqtt://b/p'\n", "site[1].zones: missing; this source does not state its number"),
         (
             "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://broker'\nprefix='plant/alarms'\n",
-            "sink[0].prefix: site[0] reads 'plant/#', where 'plant/alarms' lies; choose one outside",
+            "sink[0].prefix: site[0] reads 'plant/#', which includes 'plant/alarms'; choose a prefix outside",
         ),
         (
             "[[sink]]\nkind='mqtt'\nname='s'\naddress='mqtt://broker'\nclient_id='graphghha-north'\n",
@@ -125,18 +125,18 @@ def test_the_check_looks_into_models_and_mappings(write, tmp_path):
     shutil.copytree(shipped_model("fcu"), tmp_path / "model")
     path = write(SITE + 'model = "model"\nmapping = "map.toml"\n')
     (tmp_path / "map.toml").write_text("")
-    assert problems_of(path) == []
+    assert find_problems(path) == []
     (tmp_path / "map.toml").write_text('[[map]]\ntopic = "a"\npoint = "zone-01/FCU_CVLX"\n')
-    (found,) = problems_of(path)
+    (found,) = find_problems(path)
     assert found.startswith(f"{path}: site[0].mapping: ") and "did you mean 'zone-01/FCU_CVLV'?" in found
     (tmp_path / "model" / "scaler.json").write_text("{}")
-    assert f"{path}: site[0].model: " in problems_of(path)[0]
+    assert f"{path}: site[0].model: " in find_problems(path)[0]
 
 
 def test_the_check_looks_into_certificates(write, tmp_path):
     (tmp_path / "ca.pem").write_text("not a certificate")
     path = write(SITE + "[[sink]]\nkind='syslog'\nname='s'\naddress='tls://siem'\nca_file='ca.pem'\n")
-    assert problems_of(path)[0].startswith(f"{path}: sink[0]: its certificates cannot be used")
+    assert find_problems(path)[0].startswith(f"{path}: sink[0]: its certificates cannot be used")
 
 
 def test_not_toml_and_not_there(write, tmp_path):
@@ -218,7 +218,7 @@ def test_what_would_fail_at_the_start_is_found_by_the_check(write):
         + SITE.replace("north", "south")
         + 'lost_after_s = 5.0\n[[sink]]\nname = "s"\nkind = "jsonl"\npath = "missing/events.jsonl"\n'
     )
-    found = [line.removeprefix(f"{path}: ") for line in problems_of(path)]
+    found = [line.removeprefix(f"{path}: ") for line in find_problems(path)]
     assert found == [
         f"site[0].source: there is no file {path.parent / 'nowhere.csv'}",
         "site[1].lost_after_s: 5 s is less than the 60 s between two readings",
@@ -238,7 +238,7 @@ def test_what_would_fail_at_the_start_is_found_by_the_check(write):
 def test_a_mistake_in_the_address_of_a_recording_is_found_by_the_check(write, source, said):
     path = write(SITE.replace("mqtt://broker/plant", source))
     (path.parent / "day.csv").write_text("time,zone-01/RM_TEMP\n2018-07-02T00:00,21.0\n")
-    (found,) = problems_of(path)
+    (found,) = find_problems(path)
     assert found.startswith(f"{path}: site[0].source: ") and said in found
 
 

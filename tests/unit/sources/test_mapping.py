@@ -3,8 +3,7 @@ import pytest
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.points import Points
 from graphghha.sources import Rejection
-from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper
-from graphghha.sources.mapping_file import read_mapping
+from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper, read_mapping
 from source_builders import PLANT, POINTS, points
 
 MAPPING = """
@@ -71,7 +70,7 @@ def test_the_unit_a_message_names_prevails(mapped):
     mapper = mapped(MAPPING)
     assert in_si(mapper, "zone-01/FCU_DAT", 20.0, "degC") == ("zone-01/FCU_DAT", 20.0)
     assert mapper.route("zone-01/FCU_DAT", "bar") is Rejection.WRONG_UNIT
-    assert "degC | degF | K" in mapper.misfits["zone-01/FCU_DAT"]
+    assert "degC | degF | K" in mapper.wrong_units["zone-01/FCU_DAT"]
 
 
 def test_a_flood_of_names_fills_no_memory():
@@ -92,8 +91,8 @@ def test_a_flood_of_names_fills_no_memory():
         ("[[map]\n", "not TOML"),
         ("[[maps]]\n", "unknown key 'maps'; did you mean 'map'?"),
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TMP"', "did you mean 'zone-01/RM_TEMP'?"),
-        ('[[map]]\ntopic = "a"\ncolumn = "b"', "entry 1: give it one of topic | column"),
-        ('[[map]]\ntopic = "a/{zone}"', r"uses {signal}, which 'a/{zone}' does not name"),
+        ('[[map]]\ntopic = "a"\ncolumn = "b"', "entry 1: give it exactly one of topic | column"),
+        ('[[map]]\ntopic = "a/{zone}"', r"uses {signal}, which 'a/{zone}' does not capture"),
         ('[[map]]\ntopic = "{zone}/{zone}"\npoint = "{zone}"', "one word twice"),
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nunit = "bar"', "'bar' does not fit a point in degC"),
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nscale = 0', "scale 0"),

@@ -15,7 +15,7 @@ import numpy as np
 from graphghha.plants import Plant, load_plant, load_simulator
 from graphghha.plants.points import Points
 from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address
-from graphghha.sources.batch_builder import Intake
+from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.stdin import LineSource
 from graphghha.windows.grid import Grid, GridConfig
@@ -60,7 +60,7 @@ def _sources(
         yield f"parquet {layout}", open_source(config, site="site", points=names, plant=plant), None
     points = Points.of(plant, names)
     for label, lines in (("JSON line per reading", _readings(points)), ("JSON line per device", _devices(points))):
-        yield label, LineSource(io.BytesIO(b"\n".join(lines)), Intake("site", Mapper(points))), None
+        yield label, LineSource(io.BytesIO(b"\n".join(lines)), BatchBuilder("site", Mapper(points))), None
     if mqtt is None:
         return
     for label, messages in (

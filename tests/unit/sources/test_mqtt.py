@@ -8,7 +8,7 @@ import pytest
 
 from faults.broker import Broker, Certificates
 from graphghha.errors import ConfigError, DataError
-from graphghha.sources import Rejection, check_address, open_source, parse_address
+from graphghha.sources import Rejection, open_source, parse_address
 from source_builders import NINE, PLANT, POINTS, collect, listen, readings, until
 
 ROOM = "bms/zone-01/RM_TEMP"
@@ -150,18 +150,5 @@ def test_a_broker_whose_certificate_nobody_vouches_for_is_not_trusted(guarded):
     ],
 )
 def test_credentials_that_cannot_be_used_are_refused_with_a_reason(address, error):
-    with pytest.raises(error, match="absent|a password needs a username"):
+    with pytest.raises(error, match="absent|password_file needs a username"):
         open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)
-
-
-def test_a_check_hears_the_broker_and_leaves_the_session_to_the_monitor(broker):
-    address = f"{broker.address}/bms"
-    with closing(open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)) as monitor:
-        until(lambda: monitor.status.is_connected)
-    with broker.publisher() as device:
-        device.send("bms/zone-01/RM_TMP", b"20.0", retain=True)
-        device.send(ROOM, reading(21.0))
-        report = check_address(address, site="site", points=POINTS, plant=PLANT, seconds=1.0)
-    assert report.rejected == {Rejection.RETAINED: 1} and report.silent == POINTS
-    with closing(open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)) as monitor:
-        assert 21.0 in collect(monitor, 2)[0]

@@ -1,0 +1,144 @@
+"""Checks that concern more than one key: tables that contradict each other, and parts that do not fit together."""
+
+from collections.abc import Iterator, Sequence
+
+from graphghha.errors import GraphGHHAError
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+from graphghha.monitor.sinks import MONITOR
+from graphghha.plants import load_plant
+from graphghha.plants.points import Points
+from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
+from graphghha.sources import (
+    FileConfig,
+    MqttConfig,
+    SimulatedConfig,
+    StdinConfig,
+    filters_overlap,
+    open_source,
+    read_mapping,
+)
+
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+_Broker = tuple[str, int]
+
+
+def contradictions(settings: Settings) -> Iterator[str]:
+    """Yield what is wrong between the tables of one file."""
+    yield from _repeated_names("site", [site.name for site in settings.site])
+    yield from _repeated_names("sink", [sink.name for sink in settings.sink])
+    for number, site in enumerate(settings.site):
+        if site.name == MONITOR:
+            yield f"site[{number}].name: {MONITOR!r} is reserved for the monitor's own events; choose another name"
+    on_stdin = [number for number, site in enumerate(settings.site) if isinstance(site.source, StdinConfig)]
+    if len(on_stdin) > 1:
+        yield f"site[{on_stdin[1]}].source: site[{on_stdin[0]}] reads standard input already; only one site can"
+    yield from _broker_conflicts(settings)
+
+
+def unusable_parts(settings: Settings) -> Iterator[str]:
+    """Yield what is wrong with the plants, models, mappings, files and certificates that the settings name."""
+    for number, site in enumerate(settings.site):
+        for key, check in _SITE_CHECKS:
+            try:
+                check(site)
+            except GraphGHHAError as exc:
+                yield f"site[{number}].{key}: {exc}"
+                break  # the next check relies on this one
+    state_dir = settings.monitor.state_dir
+    for number, sink in enumerate(settings.sink):
+        if isinstance(sink, JsonlTable):
+            if not sink.path.parent.is_dir() and sink.path.parent != state_dir:
+                yield f"sink[{number}].path: there is no folder {sink.path.parent}"
+        elif tls := sink.config().tls:
+            try:
+                tls.context()
+            except OSError as exc:
+                yield f"sink[{number}]: its certificates cannot be used: {exc}"
+
+
+def _repeated_names(table: str, names: Sequence[str]) -> Iterator[str]:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield f"{table}[{number}].name: {name!r} is taken by {table}[{names.index(name)}]; choose another name"
+
+
+def _broker_conflicts(settings: Settings) -> Iterator[str]:
+    """Yield clients that share an id, which would disconnect each other, and sinks whose topics a site reads."""
+    clients: dict[tuple[_Broker, str], str] = {}
+    readers: list[tuple[str, MqttConfig]] = []
+    for number, site in enumerate(settings.site):
+        is_repeated = site.name in (other.name for other in settings.site[:number])  # reported already
+        if not isinstance(source := site.source_config, MqttConfig) or is_repeated:
+            continue
+        where = f"site[{number}]"
+        readers.append((where, source))
+        yield from _repeated_client(clients, where, _broker(source.host, source.port), source.client_id_for(site.name))
+    for number, sink in enumerate(settings.sink):
+        if not isinstance(sink, MqttTable):
+            continue
+        config, where = sink.config(), f"sink[{number}]"
+        broker = _broker(config.host, config.port)
+        yield from _repeated_client(clients, where, broker, config.client_id)
+        for reader, source in readers:
+            read = [topic for topic in source.filters if filters_overlap(topic, f"{config.prefix}/#")]
+            if read and _broker(source.host, source.port) == broker:
+                yield (
+                    f"{where}.prefix: {reader} reads {read[0]!r}, which includes {config.prefix!r}; "
+                    "choose a prefix outside of it"
+                )
+
+
+def _repeated_client(
+    clients: dict[tuple[_Broker, str], str], where: str, broker: _Broker, client_id: str
+) -> Iterator[str]:
+    if (other := clients.setdefault((broker, client_id), where)) != where:
+        yield f"{where}.client_id: {client_id!r} is taken by {other} on the same broker; choose another id"
+
+
+def _broker(host: str, port: int) -> _Broker:
+    return ("localhost" if host.lower() in _LOCAL else host.lower(), port)
+
+
+def _check_plant(site: SiteTable) -> None:
+    load_plant(site.plant)
+
+
+def _check_silence(site: SiteTable) -> None:
+    if site.lost_after_s < (step_s := load_plant(site.plant).step_s):
+        raise GraphGHHAError(f"{site.lost_after_s:g} s is less than the {step_s:g} s between two readings")
+
+
+def _check_file(site: SiteTable) -> None:
+    if isinstance(site.source, FileConfig) and not site.source.path.is_file():
+        raise GraphGHHAError(f"there is no file {site.source.path}")
+
+
+def _check_model(site: SiteTable) -> None:
+    model = load_model(site.model or shipped_model(site.plant))
+    if model.plant != site.plant:
+        raise GraphGHHAError(f"the model was trained for plant {model.plant!r}, and the site has plant {site.plant!r}")
+
+
+def _check_mapping(site: SiteTable) -> None:
+    if mapping := site.source_config.mapping:
+        plant = load_plant(site.plant)
+        read_mapping(mapping, Points.of(plant, plant.template.replicate(site.zones).points))
+
+
+def _check_source(site: SiteTable) -> None:
+    """Open a source that needs no connection, to see that its cases and columns fit."""
+    if isinstance(site.source, FileConfig | SimulatedConfig):
+        plant = load_plant(site.plant)
+        points = plant.template.replicate(site.zones).points
+        open_source(site.source_config, site=site.name, points=points, plant=plant).close()
+
+
+_SITE_CHECKS = (
+    ("plant", _check_plant),
+    ("lost_after_s", _check_silence),
+    ("source", _check_file),
+    ("model", _check_model),
+    ("mapping", _check_mapping),
+    ("source", _check_source),
+)
