@@ -1,27 +1,27 @@
-"""The one error tree. Each class carries the exit code of the CLI and the status of the HTTP API.
+"""The errors of this package. Each class has an exit code for the command line and a status for an HTTP API.
 
 GraphGHHAError            exit 1   500
   ConfigError             exit 2   422   a setting is unknown or impossible
   DataError               exit 3   400   a source cannot be read
     SchemaError                          columns, shapes, dtypes or units do not fit
-    LeakError                            test data was seen before the test
+    LeakError                            test data was used before the test
   GraphError              exit 4   422   an edge breaks the sensor/controller/actuator rules
   CheckpointError         exit 5   409   weights do not fit this graph or config
   EngineError             exit 6   503   backend or extra missing, or scores not finite
-    DivergedError                        training came to a loss that is no number
+    DivergedError                        the loss of a training is not finite
   NotFoundError           exit 7   404   no such node, case, plant or alarm
-  ConflictError           exit 8   409   it is not in the state the request assumes
+  ConflictError           exit 8   409   the object is not in the state that the request assumes
   JournalError            exit 9   507   the journal cannot be written or read
 
-A message says where, what, and what instead. The user's mistake raises one of these; the programmer's
-mistake is an `assert`.
+A message says where the problem is, what it is, and what to do instead. A mistake of the user raises one of these
+errors; a mistake of the programmer is an `assert`.
 """
 
 from typing import ClassVar
 
 
 class GraphGHHAError(Exception):
-    """Any error this package raises on purpose."""
+    """Base class of every error that this package raises on purpose."""
 
     exit_code: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
@@ -46,7 +46,7 @@ class SchemaError(DataError):
 
 
 class LeakError(DataError):
-    """Test data, or something fitted on it, was seen before the test."""
+    """Test data, or something fitted on it, was used before the test."""
 
 
 class GraphError(GraphGHHAError, ValueError):
@@ -71,12 +71,12 @@ class EngineError(GraphGHHAError):
 
 
 class DivergedError(EngineError):
-    """Training came to a loss that is no number."""
+    """The loss of a training is not finite."""
 
     def __init__(self, step: int) -> None:
         super().__init__(
-            f"training: the loss is no number at step {step}; a lower learning rate, fp32, or the normalised global "
-            "branch keep it finite"
+            f"training: the loss is not finite at step {step}; use a lower learning rate, fp32, or the normalized "
+            "global branch"
         )
         self.step = step
 
@@ -89,7 +89,7 @@ class NotFoundError(GraphGHHAError, LookupError):
 
 
 class ConflictError(GraphGHHAError):
-    """What is asked for does not fit the state things are in by now."""
+    """The request assumes a state that no longer holds."""
 
     exit_code = 8
     http_status = 409

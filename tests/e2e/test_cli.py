@@ -110,7 +110,7 @@ def test_export_asks_for_one_target(run, tmp_path):
 
 def test_a_model_is_a_directory_or_the_name_of_a_shipped_one(run, tmp_path):
     refused = run("score", "submarine", __file__, "--out", tmp_path / "scores.parquet")
-    assert refused.exit_code == 2 and "no plant of this name comes with a model" in refused.stderr
+    assert refused.exit_code == 2 and "no model of this name ships with the package" in refused.stderr
     taken = run("score", "fcu", __file__, "--out", tmp_path / "scores.parquet")
     assert taken.exit_code != 0 and "test_cli.py" in taken.stderr
     csv = run("score", "fcu", __file__, "--out", tmp_path / "scores.csv")

@@ -1,4 +1,4 @@
-"""A model on the command line: a directory, or the name of a plant whose model comes with the package."""
+"""The type of a model on the command line: a directory, or the name of a plant whose model ships with the package."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ class ModelDirectory(click.ParamType[Path]):
         try:
             return shipped_model(str(value))
         except NotFoundError:
-            self.fail(f"{value}: there is no such directory, and no plant of this name comes with a model", param, ctx)
+            self.fail(
+                f"{value}: there is no such directory, and no model of this name ships with the package", param, ctx
+            )
 
 
 MODEL = ModelDirectory()

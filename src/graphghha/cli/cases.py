@@ -1,17 +1,20 @@
-"""`graphghha cases`: the attack catalogue."""
+"""`graphghha cases`: list the attack catalogue."""
 
 import click
 
 
 @click.command()
-@click.option("--plant", default="fcu", show_default=True, help="Which plant.")
-@click.option("--family", help="Only this family.")
+@click.option("--plant", default="fcu", show_default=True, help="Name of the plant.")
+@click.option("--family", help="List only this family.")
 @click.option(
-    "--class", "attack_class", type=click.Choice(["actuator", "sensor", "controller"]), help="Only this class."
+    "--class", "attack_class", type=click.Choice(["actuator", "sensor", "controller"]), help="List only this class."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per case.")
 def cases(plant: str, family: str | None, attack_class: str | None, as_json: bool) -> None:
-    """List the attack catalogue: family, class, target node, severity."""
+    """List the attack catalogue of a plant.
+
+    Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning.
+    """
     import json
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""`graphghha config`: is this settings file sound?"""
+"""`graphghha config`: check a settings file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 @click.group()
 def config() -> None:
-    """Look at a settings file."""
+    """Check a settings file."""
 
 
 @config.command()
@@ -16,7 +16,10 @@ def config() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def check(ctx: click.Context, file: Path, as_json: bool) -> None:
-    """Say whether `graphghha watch FILE` would start; if not, everything that is wrong."""
+    """Report every problem of a settings FILE.
+
+    The exit code is 0 if `graphghha watch FILE` can start with it, and 2 if not.
+    """
     from graphghha.settings import find_problems
 
     problems = find_problems(file)

@@ -1,4 +1,4 @@
-"""`graphghha demo`: the main job on embedded defaults."""
+"""`graphghha demo`: watch a simulated building under attack, without any settings."""
 
 import json
 from collections import deque
@@ -8,20 +8,29 @@ import click
 
 
 @click.command()
-@click.option("--minutes", default=480, show_default=True, type=click.IntRange(1), help="Minutes of plant time.")
+@click.option(
+    "--minutes", default=480, show_default=True, type=click.IntRange(1), help="Minutes of plant time to watch."
+)
 @click.option(
     "--speed",
     default=120.0,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
-    help="Plant time against real time, on a terminal.",
+    help="Speed of the live view: plant time over real time.",
 )
-@click.option("--seed", default=7, show_default=True, help="Of the simulated building.")
-@click.option("--headless", is_flag=True, help="No live view, as fast as it goes.")
-@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Headless: the last view as SVG.")
-@click.option("--json", "as_json", is_flag=True, help="Incidents as JSON lines, the score card last.")
+@click.option("--seed", default=7, show_default=True, help="Seed of the simulated building.")
+@click.option("--headless", is_flag=True, help="Print lines instead of a live view, as fast as possible.")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the last view as an SVG file (no live view).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print incidents as JSON lines and the score card last.")
 def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
-    """Watch a simulated building while it is attacked, and see the attacks named."""
+    """Watch a simulated building under attack.
+
+    Every attack is reported with its node, class and probability; a score card follows at the end.
+    """
     from graphghha.cli._terminal_view import NEWEST, lines, show_live, write_picture
     from graphghha.demo import Demo
 

@@ -1,4 +1,4 @@
-"""`graphghha doctor`: what this machine can do, and what is missing."""
+"""`graphghha doctor`: show what this machine can do, and what is missing."""
 
 import json
 import platform
@@ -8,13 +8,16 @@ import click
 
 from graphghha import __version__
 
-ZONES = 12  # of the building on which the backends are compared
+ZONES = 12  # size of the building on which the backends are compared
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(as_json: bool) -> None:
-    """Say what this machine offers and which parts are installed."""
+    """Show what this machine can do.
+
+    Lists processor features, the backends of the engine with their speed, and which optional packages are installed.
+    """
     from graphghha.engine.machine import machine
     from graphghha.extras import survey
 
@@ -43,7 +46,7 @@ def doctor(as_json: bool) -> None:
 
 
 def _engine() -> dict[str, Any]:
-    """Which backend `auto` takes for the shipped model here, and how long a window takes on every candidate."""
+    """Return the backend that `auto` chooses for the shipped model, and the time of a window on every candidate."""
     from graphghha.errors import GraphGHHAError
 
     try:

@@ -1,4 +1,4 @@
-"""`graphghha graph`: look at a plant's graph."""
+"""`graphghha graph`: check or draw the graph of a plant."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,10 @@ def graph() -> None:
 @click.argument("plant")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(plant: str, as_json: bool) -> None:
-    """Check PLANT (a built-in plant or a JSON file) and say what it holds."""
+    """Check PLANT and summarize its graph.
+
+    PLANT is a built-in plant or a JSON file.
+    """
     from graphghha.graph import summarize_graph
 
     summary = summarize_graph(_load(plant))
@@ -33,9 +36,15 @@ def check(plant: str, as_json: bool) -> None:
 @graph.command()
 @click.argument("plant")
 @click.option("--zones", type=click.IntRange(1), help="Draw this many zones of the template.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .svg or .png file.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The .svg or .png file to write."
+)
 def draw(plant: str, zones: int | None, out: Path) -> None:
-    """Draw PLANT: coloured by kind, comm edges solid, phys edges dashed."""
+    """Draw the graph of PLANT.
+
+    PLANT is a built-in plant or a JSON file. Nodes are coloured by kind; communication edges are solid, physical
+    edges dashed.
+    """
     from graphghha.graph import draw_graph
 
     found = _load(plant)

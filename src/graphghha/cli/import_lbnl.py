@@ -1,4 +1,4 @@
-"""`graphghha testbed import`: the public LBNL files to telemetry with labels."""
+"""`graphghha testbed import`: turn the public LBNL files into telemetry with labels."""
 
 from pathlib import Path
 
@@ -7,13 +7,22 @@ import click
 
 @click.command("import")
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the results.")
-@click.option("--case", "cases", multiple=True, help="Only this case, such as FCU_OABlockage; may be repeated.")
-@click.option("--repair", is_flag=True, help="Repair gaps and bad numbers, and count them, instead of stopping.")
-@click.option("--layout", type=click.Choice(["long", "wide"]), default="long", show_default=True, help="Of Parquet.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
+@click.option("--case", "cases", multiple=True, help="Import only this case, such as FCU_OABlockage (repeatable).")
+@click.option("--repair", is_flag=True, help="Repair and count gaps and bad numbers instead of stopping at them.")
+@click.option(
+    "--layout",
+    type=click.Choice(["long", "wide"]),
+    default="long",
+    show_default=True,
+    help="Layout of the Parquet files.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, layout: str, as_json: bool) -> None:
-    """Turn the public LBNL zip or folder into telemetry with labels, one file per case."""
+    """Import the public LBNL files with labels.
+
+    SOURCE is the zip file or a folder of its CSV files. Each case becomes a Parquet file with labels beside it.
+    """
     import json
 
     from rich.console import Console

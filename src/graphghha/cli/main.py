@@ -1,4 +1,4 @@
-"""The `graphghha` command. Heavy imports wait inside the commands, so that --help answers at once."""
+"""The `graphghha` command. Commands import heavy packages inside their functions, so that --help answers at once."""
 
 import os
 
@@ -24,7 +24,7 @@ from graphghha.errors import GraphGHHAError
 
 
 class Cli(click.Group):
-    """Our errors become one red line and an exit code; bugs keep their traceback."""
+    """The group of all commands. It turns our errors into one red line and an exit code; bugs keep their traceback."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -37,9 +37,12 @@ class Cli(click.Group):
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="graphghha")
 def main() -> None:
-    """Detect attacks on cyber-physical systems: which node, which class, how sure, since when."""
-    # No command has imported numpy yet. Its matrix products here are small, and on a busy machine a thread per core
-    # for each of them takes twenty times longer than one thread.
+    """Detect attacks on cyber-physical systems.
+
+    Incidents name the attacked node, the class of the attack, its probability, its begin and the evidence.
+    """
+    # No command has imported numpy yet. Our matrix products are small: on a busy machine, one thread per core makes
+    # each of them twenty times slower than a single thread does.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

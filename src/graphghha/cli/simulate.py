@@ -1,4 +1,4 @@
-"""`graphghha simulate`: labelled telemetry of a plant to files."""
+"""`graphghha simulate`: write labelled telemetry of a simulated plant to files."""
 
 from datetime import datetime
 from pathlib import Path
@@ -7,19 +7,24 @@ import click
 
 
 @click.command()
-@click.option("--plant", default="fcu", show_default=True, help="Which plant.")
-@click.option("--zones", default=1, show_default=True, help="Zones of the building, 1 to 1000.")
-@click.option("--days", default=7, show_default=True, help="Days to simulate.")
-@click.option("--start", type=click.DateTime(["%Y-%m-%d"]), default="2018-01-01", show_default=True, help="First day.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
+@click.option("--plant", default="fcu", show_default=True, help="Name of the plant.")
+@click.option("--zones", default=1, show_default=True, help="Number of zones, 1 to 1000.")
+@click.option("--days", default=7, show_default=True, help="Number of days to simulate.")
+@click.option(
+    "--start", type=click.DateTime(["%Y-%m-%d"]), default="2018-01-01", show_default=True, help="First day of the run."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed; the same seed gives the same bytes.")
 @click.option(
     "--case",
     "cases",
     multiple=True,
-    help="NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; Replay also takes on=RM_TEMP+FCU_RAT. May be repeated.",
+    help="An attack (repeatable), such as NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; the case Replay also "
+    "takes on=RM_TEMP+FCU_RAT.",
 )
 @click.option(
-    "--weather", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Hourly weather; synthetic without."
+    "--weather",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of hourly weather (default: synthetic).",
 )
 @click.option(
     "--building",
@@ -32,12 +37,30 @@ import click
     type=click.Choice(["bms", "cov", "ideal"]),
     default="bms",
     show_default=True,
-    help="As the building's own system reports, by change of value, or every point every minute.",
+    help="Report as the building's own system does, on change of value, or every point every minute.",
 )
-@click.option("--format", "form", type=click.Choice(["parquet", "lbnl"]), default="parquet", show_default=True)
-@click.option("--layout", type=click.Choice(["long", "wide"]), default="long", show_default=True, help="Of Parquet.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "lbnl"]),
+    default="parquet",
+    show_default=True,
+    help="Format of the files.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["long", "wide"]),
+    default="long",
+    show_default=True,
+    help="Layout of the Parquet file.",
+)
 @click.option("--site", default="site", show_default=True, help="Name of the site in the telemetry.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A .parquet file; a folder for lbnl.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The .parquet file to write; with --format lbnl a folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def simulate(
     plant: str,
@@ -55,7 +78,10 @@ def simulate(
     out: Path,
     as_json: bool,
 ) -> None:
-    """Simulate a plant into telemetry files with labels beside them."""
+    """Simulate telemetry with labels.
+
+    Labels are written beside the telemetry, as NAME.labels.parquet.
+    """
     import json
 
     from rich.console import Console

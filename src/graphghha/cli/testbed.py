@@ -1,4 +1,4 @@
-"""`graphghha testbed`: the simulated plant and how true it is."""
+"""`graphghha testbed`: compare the simulator with published data, and import that data."""
 
 from pathlib import Path
 
@@ -7,20 +7,27 @@ import click
 
 @click.group()
 def testbed() -> None:
-    """The simulated plant and how true it is to the published data."""
+    """Calibrate the simulator, import LBNL data."""
 
 
 @testbed.command()
-@click.option("--mean", required=True, type=click.Path(path_type=Path), help="CSV: annual means, a row per case.")
-@click.option("--std", required=True, type=click.Path(path_type=Path), help="CSV: annual standard deviations.")
-@click.option("--weather", required=True, type=click.Path(path_type=Path), help="Hourly file with the outdoor air.")
-@click.option("--hourly", type=click.Path(path_type=Path), help="Hourly file of the fault-free year to compare with.")
 @click.option(
-    "--report", type=click.Path(path_type=Path, file_okay=False), help="Write a Markdown page and plots here."
+    "--mean", required=True, type=click.Path(path_type=Path), help="CSV file of annual means, one row per case."
+)
+@click.option("--std", required=True, type=click.Path(path_type=Path), help="CSV file of annual standard deviations.")
+@click.option(
+    "--weather", required=True, type=click.Path(path_type=Path), help="Hourly file with the outdoor air of that year."
+)
+@click.option("--hourly", type=click.Path(path_type=Path), help="Hourly file of the fault-free year, for plots.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, file_okay=False), help="Folder for a Markdown page and plots."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def calibrate(mean: Path, std: Path, weather: Path, hourly: Path | None, report: Path | None, as_json: bool) -> None:
-    """Simulate every case of the published statistics for a year and compare."""
+    """Compare the simulator with published data.
+
+    Simulates a year of every case in the published tables and compares annual means and standard deviations.
+    """
     import json
 
     from rich.console import Console
