@@ -63,7 +63,7 @@ def padded(W: Floats, rows: int, columns: int) -> Floats:
 
 
 def panels(W: Floats, panel: int, weight_format: str) -> Array:
-    """[depth, columns] -> panels of [depth / step][columns of the panel][step], one after the other."""
+    """Return W [depth, columns] as panels, one after the other, each of shape [depth / step, columns, step]."""
     step = 2 if weight_format == "bf16 pairs" else 1
     depth = W.shape[0]
     parts = [
