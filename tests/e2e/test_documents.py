@@ -1,4 +1,7 @@
-"""What README and docs show is run: Python sessions as doctests, `graphghha` lines through the command line."""
+"""What the documents show is run and what they name exists.
+
+Python sessions run as doctests and `graphghha` lines through the command line; links and paths are looked up.
+"""
 
 import doctest
 import re
@@ -11,17 +14,20 @@ from click.testing import CliRunner
 from graphghha.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+PACKAGE = ROOT / "src" / "graphghha"
+README = ROOT / "README.md"
+FRONT = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
+PAGES = [*FRONT, *sorted((ROOT / "docs").rglob("*.md"))]
+every_page = pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@every_page
 def test_python_sessions_print_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     results = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
     assert results.failed == 0
-    assert results.attempted or page != PAGES[0], "the README shows an example"
+    assert results.attempted or page != README, "the README shows an example"
 
 
 def commands(page):
@@ -31,7 +37,7 @@ def commands(page):
                 yield shlex.split(line.removeprefix("$ graphghha "), comments=True)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@every_page
 def test_command_lines_exit_with_zero(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments in commands(page):
@@ -39,7 +45,19 @@ def test_command_lines_exit_with_zero(page, tmp_path, monkeypatch):
         assert result.exit_code == 0, f"graphghha {' '.join(arguments)}\n{result.output}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@every_page
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@every_page
+def test_source_files_named_in_the_text_exist(page):
+    for name in re.findall(r"`([\w./-]+/[\w.-]+\.py)`", page.read_text(encoding="utf-8")):
+        assert "NAME" in name or any((folder / name).is_file() for folder in (ROOT, PACKAGE, PACKAGE.parent)), name
+
+
+@pytest.mark.parametrize("page", FRONT, ids=lambda page: page.name)
+def test_lines_fit_an_editor(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 100 and (page == README or not line.startswith("|"))] == []
