@@ -52,4 +52,4 @@ def random_graph(num_nodes: int, num_edges: int, seed: int = 0) -> CpsGraph:
 def neighbors_of(graph: CpsGraph, **rule: object) -> tuple[Neighbors, torch.Tensor]:
     """The padded form that layers read and the dense adjacency that the oracle reads."""
     found = neighborhood(graph, NeighborRule(**rule))
-    return Neighbors.of(found), torch.as_tensor(found.dense())
+    return Neighbors.from_neighborhood(found), torch.as_tensor(found.dense())

@@ -30,7 +30,7 @@ def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
     scaler = fit_scaler(values, np.ones(values.shape, bool), names, signals, [Span("normal", 0, 500)])
     torch.manual_seed(seed)
     adu = ADU(template, in_features=len(FEATURE_NAMES), layer=layer, width=16, heads=2, layers=2)
-    frozen = FrozenModel.of(adu)
+    frozen = FrozenModel.from_adu(adu)
     features = rng.normal(0, 1, (template.num_nodes, len(FEATURE_NAMES))).astype(np.float32)
     answer = Engine(frozen, template, backend="torch").score(features)
     norm_shape = (count, len(FEATURE_NAMES))

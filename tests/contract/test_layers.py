@@ -52,7 +52,7 @@ def test_an_absent_node_is_as_good_as_removed(layer):
         torch.testing.assert_close(layer(poisoned, neighbors, present)[present], out[present])
 
     rows, cols = adj[present][:, present].nonzero().T.numpy()
-    smaller = Neighbors.of(from_pairs(rows, cols, 7, NeighborRule(self_loops=False)))
+    smaller = Neighbors.from_neighborhood(from_pairs(rows, cols, 7, NeighborRule(self_loops=False)))
     torch.testing.assert_close(layer(H[present], smaller), out[present])
 
 

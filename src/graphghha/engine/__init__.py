@@ -4,20 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphghha.engine.dynamic import DynamicEngine
     from graphghha.engine.engine import Engine, EngineConfig
     from graphghha.engine.frozen import FrozenModel
+    from graphghha.engine.incremental import IncrementalEngine
+    from graphghha.engine.scorer import Scored, Scorer
 
-# on first use: `graphghha doctor` asks for engine.machine alone and must not wait for numpy
-_HOMES = {
-    "Engine": "graphghha.engine.engine",
-    "EngineConfig": "graphghha.engine.engine",
-    "FrozenModel": "graphghha.engine.frozen",
+# Loaded on first use: `graphghha doctor` needs engine.machine alone and must not wait for numpy.
+_MODULES = {
+    "DynamicEngine": "dynamic",
+    "Engine": "engine",
+    "EngineConfig": "engine",
+    "FrozenModel": "frozen",
+    "IncrementalEngine": "incremental",
+    "Scored": "scorer",
+    "Scorer": "scorer",
 }
 
-__all__ = ["Engine", "EngineConfig", "FrozenModel"]
+__all__ = ["DynamicEngine", "Engine", "EngineConfig", "FrozenModel", "IncrementalEngine", "Scored", "Scorer"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'graphghha.engine' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"graphghha.engine.{_MODULES[name]}"), name)

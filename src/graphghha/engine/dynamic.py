@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.adjacency_pool import RowPool, grown
 from graphghha.engine.checks import as_mask, as_windows, refuse_features, refuse_scores
 from graphghha.engine.frozen import Floats, FrozenModel, freeze
 from graphghha.engine.native.plan import PackedModel
 from graphghha.engine.native.weights import aligned
-from graphghha.errors import CheckpointError, GraphError, NotFoundError
-from graphghha.graph import CpsGraph, Edge, Node, NodeKind
+from graphghha.errors import GraphError, NotFoundError
+from graphghha.graph import CpsGraph, Edge, Node, NodeKind, role_rows
 
 if TYPE_CHECKING:
     from graphghha.models import Model
@@ -40,7 +39,7 @@ class DynamicEngine:
     ) -> None:
         frozen = freeze(model)
         self._packed, self._rule = PackedModel(frozen, dtype), frozen.rule
-        self._roles_known = {role: i for i, role in enumerate(frozen.role_names)}
+        self._role_names = frozen.role_names
         self._nodes: list[Node] = []
         self._position: dict[str, int] = {}
         self._zones: dict[str | None, set[str]] = {}
@@ -48,7 +47,7 @@ class DynamicEngine:
         self._out: list[set[int]] = []  # by row number
         self._in: list[set[int]] = []
         capacity = max(16, 2 * graph.num_nodes)
-        self._rows = RowPool(capacity, 4 * graph.num_edges + capacity)
+        self._rows = _RowPool(capacity, 4 * graph.num_edges + capacity)
         self._roles, self._kinds = np.zeros(capacity, np.int32), np.zeros(capacity, np.int8)
         self._score = self._packed.kernel.function("ghha_score", "pppiiipp")
         self._workspace_bytes = self._packed.kernel.function("ghha_workspace_bytes", "pii")
@@ -156,9 +155,7 @@ class DynamicEngine:
         twice = [node.name for node in nodes if node.name in self._position]
         if twice or len(new) < len(nodes):
             raise GraphError(f"node {(twice or [nodes[0].name])[0]!r}: the name appears twice; names must be unique")
-        strange = sorted({node.role for node in nodes} - self._roles_known.keys())
-        if strange:
-            raise CheckpointError(f"this model was not built for the roles: {', '.join(strange[:5])}")
+        role_rows([node.role for node in nodes], self._role_names)
         ends = {end for edge in edges for end in (edge.source, edge.target)}
         known = [new[end] if end in new else self._nodes[self._at(end)] for end in sorted(ends)]
         if known:
@@ -171,7 +168,7 @@ class DynamicEngine:
         if row == len(self._roles):
             capacity = 2 * row
             self._rows.grow(capacity)
-            self._roles, self._kinds = grown(self._roles, capacity), grown(self._kinds, capacity)
+            self._roles, self._kinds = _grown(self._roles, capacity), _grown(self._kinds, capacity)
         self._nodes.append(node)
         self._out.append(set())
         self._in.append(set())
@@ -181,7 +178,7 @@ class DynamicEngine:
 
     def _place(self, row: int, node: Node) -> None:
         self._position[node.name] = row
-        self._roles[row] = self._roles_known[node.role]
+        (self._roles[row],) = role_rows([node.role], self._role_names)
         self._kinds[row] = -1 if node.signal is None else _KINDS[NodeKind(node.kind)]
 
     def _add_edge(self, edge: Edge) -> set[int]:
@@ -254,3 +251,53 @@ class DynamicEngine:
         if self._rule.policy == "specific":
             found.sort(key=lambda j: (j != row, len(self._attended(j)), j))
         return sorted(found[:cap])
+
+
+class _RowPool:
+    """Rows of node numbers as the arrays `start`, `degree`, `idx`; writing one row costs its length."""
+
+    def __init__(self, capacity: int, pool: int) -> None:
+        self.start = np.zeros(capacity, np.int64)
+        self.degree = np.zeros(capacity, np.int32)
+        self._room = np.zeros(capacity, np.int32)  # length of each row's stretch
+        self.idx = np.zeros(max(1, pool), np.int32)
+        self._end = 0
+        self.max_degree = 1  # never shrinks: scratch memory is sized by it
+
+    def __getitem__(self, node: int) -> NDArray[np.int32]:
+        return self.idx[self.start[node] : self.start[node] + self.degree[node]]
+
+    def write(self, node: int, row: list[int]) -> None:
+        if len(row) > self._room[node]:
+            self._move(node, 2 * len(row))
+        self.degree[node] = len(row)
+        self[node][:] = row
+        self.max_degree = max(self.max_degree, len(row))
+
+    def _move(self, node: int, room: int) -> None:
+        if self._end + room > len(self.idx):
+            self._compact(room)
+        self.start[node], self._room[node] = self._end, room
+        self._end += room
+
+    def _compact(self, room: int) -> None:
+        """Close the holes that moved rows left and double the pool: seldom, so writing stays cheap on average."""
+        used = np.flatnonzero(self._room).tolist()
+        idx = np.zeros(2 * (int(self._room[used].sum()) + room), np.int32)
+        end = 0
+        for node in used:
+            row = self[node]
+            idx[end : end + len(row)] = row
+            self.start[node] = end
+            end += int(self._room[node])
+        self.idx, self._end = idx, end
+
+    def grow(self, capacity: int) -> None:
+        self.start, self.degree, self._room = (_grown(a, capacity) for a in (self.start, self.degree, self._room))
+
+
+def _grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:
+    """The same values with room for more."""
+    out = np.zeros(capacity, array.dtype)
+    out[: len(array)] = array
+    return out

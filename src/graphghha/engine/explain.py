@@ -43,13 +43,9 @@ class Gates:
 
     def _built(self) -> "ADU":
         if self._adu is None:
-            import torch
+            from graphghha.nn import adu_from_arrays
 
-            from graphghha.nn import ADU, AduConfig
-
-            adu = ADU.from_config(self._model.template, AduConfig.from_dict(self._model.adu_config))
-            adu.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in self._model.weights.items()})
-            self._adu = adu.eval()
+            self._adu = adu_from_arrays(self._model.template, self._model.adu_config, self._model.weights)
         return self._adu
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphghha.classes import BINARY_CLASSES, CLASSES
 from graphghha.errors import CheckpointError, ConfigError
-from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph
+from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph, role_rows
 from graphghha.models import Model, load_model
 from graphghha.models.directory import NETWORK_FILE
 from graphghha.models.manifest import MANIFEST
@@ -49,8 +49,8 @@ class FrozenModel:
         object.__setattr__(self, "weights", _Weights(self.weights))
 
     @classmethod
-    def of(cls, adu: "ADU") -> Self:
-        """A copy: training on does not change an engine."""
+    def from_adu(cls, adu: "ADU") -> Self:
+        """Copy the weights, so that further training does not change an engine."""
         weights = {
             name: np.array(value.detach().float().cpu().numpy(), np.float32) for name, value in adu.state_dict().items()
         }
@@ -100,19 +100,14 @@ class FrozenGraph:
     roles: NDArray[np.int32]  # [s] row of the role embedding
 
     @classmethod
-    def of(cls, graph: CpsGraph, model: FrozenModel) -> Self:
-        row = {role: i for i, role in enumerate(model.role_names)}
-        strange = sorted(set(graph.roles) - row.keys())
-        if strange:
-            raise CheckpointError(
-                f"the graph has roles this model was not built for: {', '.join(strange[:5])}; "
-                "use a graph of the model's own template (template.replicate(zones))"
-            )
+    def from_graph(cls, graph: CpsGraph, model: FrozenModel) -> Self:
+        """Number the nodes' kinds and roles as the model does; CheckpointError if it lacks a role."""
+        roles = role_rows(graph.roles, model.role_names)
         measured = np.array([signal is not None for signal in graph.signals])
         return cls(
             neighborhood(graph, model.rule),
             np.where(measured, graph.kinds.astype(np.int8), np.int8(-1)),
-            np.array([row[role] for role in graph.roles], np.int32),
+            np.array(roles, np.int32),
         )
 
     @property
@@ -136,4 +131,4 @@ def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
         )
     if not hasattr(model, "state_dict"):
         raise ConfigError(f"engine: expected an ADU, a model or a model directory, found {type(model).__name__}")
-    return FrozenModel.of(model)
+    return FrozenModel.from_adu(model)

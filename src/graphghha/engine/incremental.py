@@ -36,7 +36,7 @@ class Effort:
     full: bool
 
 
-class EventEngine:
+class IncrementalEngine:
     """Scores a stream of windows of one graph, keeping everything that changed nodes do not reach.
 
     A node counts as changed when a feature has moved by more than `tolerance` from the value that was last *used*,
@@ -60,7 +60,7 @@ class EventEngine:
         self.graph, self.tolerance, self.state_tolerance = graph, tolerance, state_tolerance
         frozen = freeze(model)
         self._packed = PackedModel(frozen, dtype)
-        on_graph = FrozenGraph.of(graph, frozen)
+        on_graph = FrozenGraph.from_graph(graph, frozen)
         self._arrays = graph_arrays(on_graph)
         self._plan = self._packed.plan(on_graph.num_nodes, on_graph.neighborhood.max_degree, self._arrays)
         self._update = self._packed.kernel.function("ghha_update", "pppppppp")

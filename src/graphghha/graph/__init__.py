@@ -1,6 +1,6 @@
 """The cyber-physical graph: nodes, edges, neighbourhoods, files, pictures. No torch."""
 
-from graphghha.graph.cps import NODE_KINDS, CpsGraph, Edge, EdgeKind, Node, NodeKind
+from graphghha.graph.cps import NODE_KINDS, CpsGraph, Edge, EdgeKind, Node, NodeKind, role_rows
 from graphghha.graph.draw import draw_graph
 from graphghha.graph.io import graph_from_dict, graph_to_dict, read_graph, summarize_graph, write_graph
 from graphghha.graph.neighbors import (
@@ -31,6 +31,7 @@ __all__ = [
     "graph_to_dict",
     "neighborhood",
     "read_graph",
+    "role_rows",
     "summarize_graph",
     "write_graph",
 ]

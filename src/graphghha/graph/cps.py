@@ -12,7 +12,7 @@ from typing import Any, Self, SupportsIndex, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import GraphError, NotFoundError
+from graphghha.errors import CheckpointError, GraphError, NotFoundError
 
 _E = TypeVar("_E", bound=StrEnum)
 _T = TypeVar("_T", bound=np.generic)
@@ -318,6 +318,18 @@ class CpsGraph:
             reasons=[reason for zone in keep for reason, kept in zip(self.reasons, zone, strict=True) if kept],
         )
         return graph
+
+
+def role_rows(roles: Iterable[str], known: Sequence[str]) -> list[int]:
+    """Return the position of each role in `known`, the roles a model was built for; CheckpointError names others."""
+    row = {role: number for number, role in enumerate(known)}
+    roles = tuple(roles)
+    if unknown := sorted(set(roles) - row.keys()):
+        raise CheckpointError(
+            f"the graph has roles this model was not built for: {', '.join(unknown[:5])}; "
+            "use a graph of the model's own template (template.replicate(zones))"
+        )
+    return [row[role] for role in roles]
 
 
 def _zone_names(zones: int | Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The layer, its rivals, and the Attack Detection Unit. Needs torch; the paper's symbols live here."""
+"""The attention layers and the Attack Detection Unit (ADU), with the paper's symbols. Needs torch."""
 
 try:
     import jaxtyping  # noqa: F401
@@ -9,7 +9,7 @@ except ImportError as exc:
     raise EngineError(f"{exc.name} is not installed; run: pip install 'graphghha[torch]'") from exc
 
 from graphghha.nn.adu import ADU, AduConfig
-from graphghha.nn.checkpoint import load_adu, save_adu
+from graphghha.nn.checkpoint import adu_from_arrays, load_adu, save_adu
 from graphghha.nn.conv import GraphGHHAConv
 from graphghha.nn.explain import AttendedEdge, Explanation
 from graphghha.nn.gat import QuantizedGAT, SparsifiedGAT, VanillaGAT
@@ -36,6 +36,7 @@ __all__ = [
     "ScaledDotProduct",
     "SparsifiedGAT",
     "VanillaGAT",
+    "adu_from_arrays",
     "load_adu",
     "reference_layer",
     "save_adu",

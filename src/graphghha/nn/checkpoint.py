@@ -1,18 +1,24 @@
 """An ADU on disk: `model.safetensors`, `config.json`, `template.json`. Never a pickle."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from graphghha.errors import CheckpointError, ConfigError, DataError, GraphError
-from graphghha.graph import read_graph, write_graph
+from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.nn.adu import ADU, AduConfig
 from graphghha.nn.dtype import torch_dtype
 
 
 def save_adu(adu: ADU, directory: Path) -> None:
+    """Write the three files; existing ones are replaced."""
     directory.mkdir(parents=True, exist_ok=True)
     config = {"config": adu.config.to_dict(), "template_hash": adu.template.content_hash}
     (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
@@ -20,6 +26,13 @@ def save_adu(adu: ADU, directory: Path) -> None:
     # in the precision the config names, even if the module was cast by hand since
     dtype = torch_dtype(adu.config.dtype)
     save_file({name: tensor.to(dtype) for name, tensor in adu.state_dict().items()}, directory / "model.safetensors")
+
+
+def adu_from_arrays(template: CpsGraph, config: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> ADU:
+    """Return the ADU that a stored configuration describes with these weights, in evaluation mode."""
+    adu = ADU.from_config(template, AduConfig.from_dict(config))
+    adu.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})
+    return adu.eval()
 
 
 def load_adu(directory: Path) -> ADU:

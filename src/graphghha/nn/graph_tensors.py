@@ -11,8 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from graphghha.errors import CheckpointError
-from graphghha.graph import CpsGraph, NeighborRule, NodeKind, neighborhood
+from graphghha.graph import CpsGraph, NeighborRule, NodeKind, neighborhood, role_rows
 from graphghha.nn.padded_neighbors import Neighbors
 
 
@@ -35,25 +34,19 @@ class GraphTensors:
 
 @lru_cache(maxsize=16)
 def graph_tensors(graph: CpsGraph, roles: tuple[str, ...], rule: NeighborRule, device: torch.device) -> GraphTensors:
-    """Tensors of a graph whose roles a model knows. Cached by the graph's content."""
-    row = {role: i for i, role in enumerate(roles)}
-    strange = sorted(set(graph.roles) - row.keys())
-    if strange:
-        raise CheckpointError(
-            f"the graph has roles this model was not built for: {', '.join(strange[:5])}; "
-            "use a graph of the model's own template (template.replicate(zones))"
-        )
+    """Return the tensors of a graph for a model with these roles, cached by the graph's content."""
+    rows = role_rows(graph.roles, roles)
     measured = np.array([signal is not None for signal in graph.signals])
     kinds = np.eye(len(NodeKind), dtype=np.float32)[graph.kinds] * measured[:, None]
     with torch.inference_mode(False):  # they are kept, and training may come after scoring
         return GraphTensors(
-            Neighbors.of(neighborhood(graph, rule), device, zone_nodes=_zone_nodes(graph)),
+            Neighbors.from_neighborhood(neighborhood(graph, rule), device, zone_nodes=_zone_nodes(graph)),
             torch.as_tensor(kinds, device=device),
-            torch.tensor([row[role] for role in graph.roles], device=device),
+            torch.tensor(rows, device=device),
         )
 
 
 def _zone_nodes(graph: CpsGraph) -> int | None:
-    """Nodes of each zone, when all have as many."""
+    """Return the number of nodes per zone if all zones have the same number."""
     _, counts = np.unique([zone or "" for zone in graph.zones], return_counts=True)
     return int(counts[0]) if len(set(counts.tolist())) == 1 else None

@@ -26,7 +26,7 @@ class Neighbors:
     block: Bool[Tensor, "n n"] | None = None
 
     @classmethod
-    def of(
+    def from_neighborhood(
         cls, neighborhood: Neighborhood, device: torch.device | str | None = None, *, zone_nodes: int | None = None
     ) -> "Neighbors":
         """`zone_nodes`: how many nodes each copy of a template would have, if the graph is made of copies."""

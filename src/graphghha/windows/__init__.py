@@ -2,7 +2,7 @@
 
 from graphghha.windows.grid import Counters, Grid, GridConfig, Outcome, Rows
 from graphghha.windows.leaks import check_held_out, check_parts, check_seen
-from graphghha.windows.multiscale import MultiScaleConfig, Summarizer, summarize, summarize_last
+from graphghha.windows.multiscale import MultiScaleConfig, Summarizer, summarize
 from graphghha.windows.provenance import Fingerprint, Span, fingerprint
 from graphghha.windows.ring import Ring
 from graphghha.windows.scale import ColumnScaler, ScaleConfig, Scaler, fit_scaler
@@ -27,5 +27,4 @@ __all__ = [
     "fingerprint",
     "fit_scaler",
     "summarize",
-    "summarize_last",
 ]

@@ -111,10 +111,6 @@ class Grid:
         totals = dict(zip(Counters.__dataclass_fields__, self._counts.sum(axis=1).tolist(), strict=True))
         return Counters(**totals | {"unknown_point": self._unknown})
 
-    def counters_of(self, point: str) -> Counters:
-        counts = self._counts[:, self._columns[point]].tolist()
-        return Counters(**dict(zip(Counters.__dataclass_fields__, counts, strict=True)))
-
     def push(self, point: str, time_ms: int, value: float) -> Outcome:
         """One reading, in any order."""
         column = self._columns.get(point)

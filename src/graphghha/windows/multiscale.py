@@ -167,10 +167,3 @@ def summarize(
     wanted = np.zeros(len(values), np.bool_)
     wanted[first::stride] = True
     return Summarizer(values.shape[1], config).push(values, fresh, wanted)
-
-
-def summarize_last(values: NDArray[Any], fresh: NDArray[np.bool_], config: MultiScaleConfig) -> NDArray[np.float32]:
-    """Live without memory: features [p f] of the newest row of a ring's view [n p]."""
-    (features,) = summarize(values, fresh, config, first=len(values) - 1)
-    newest: NDArray[np.float32] = features
-    return newest

@@ -159,7 +159,7 @@ def test_a_rival_on_auto_is_no_cause_for_a_warning(caplog):
 
 
 def test_no_backend_at_all_is_an_error_that_names_every_reason(adu):
-    arrays = FrozenModel.of(model(PLANT, layer="vanilla_gat"))
+    arrays = FrozenModel.from_adu(model(PLANT, layer="vanilla_gat"))
     arrays = FrozenModel(arrays.config, arrays.role_names, arrays.weights)
     with pytest.raises(EngineError, match=r"native: .*graphghha layers only.*torch: .*only arrays"):
         Engine(arrays, PLANT, dtype="bf16")
@@ -246,7 +246,7 @@ def test_impossible_settings_and_strange_graphs_are_refused(adu):
         broken.classifier.bias[0] = torch.nan
     with pytest.raises(CheckpointError, match=r"not finite: classifier\.bias"):
         Engine(broken, PLANT)
-    whole = FrozenModel.of(model(PLANT))
+    whole = FrozenModel.from_adu(model(PLANT))
     lacking = replace(whole, weights={k: v for k, v in whole.weights.items() if k != "classifier.bias"}, adu=None)
     with pytest.raises(CheckpointError, match=r"weights 'classifier\.bias' are missing"):
         Engine(lacking, PLANT, backend="native")

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from builders import loop_template
 from graphghha.errors import CheckpointError
 from graphghha.graph import NeighborRule, write_graph
-from graphghha.nn import ADU, LAYERS, load_adu, save_adu
+from graphghha.nn import ADU, LAYERS, adu_from_arrays, load_adu, save_adu
 
 
 @pytest.fixture
@@ -109,3 +109,11 @@ def test_a_config_from_another_version_is_refused(saved):
     path.write_text(json.dumps(config))
     with pytest.raises(CheckpointError, match="colour"):
         load_adu(directory)
+
+
+def test_an_adu_is_rebuilt_from_its_configuration_and_arrays():
+    adu = ADU(loop_template(), in_features=3, width=16, heads=2).eval()
+    arrays = {name: tensor.numpy() for name, tensor in adu.state_dict().items()}
+    again = adu_from_arrays(adu.template, adu.config.to_dict(), arrays)
+    x = torch.randn(adu.template.num_nodes, 3)
+    assert not again.training and torch.equal(again(x, adu.template), adu(x, adu.template))

@@ -58,7 +58,7 @@ def test_copies_of_a_zone_train_to_the_same_values_and_gradients(masked):
     mask = torch.rand(2, graph.num_nodes) > 0.3 if masked else None
     found = []
     for zone_nodes in (graph.num_nodes // 4, None):
-        neighbors = Neighbors.of(neighborhood(graph, rule), zone_nodes=zone_nodes)
+        neighbors = Neighbors.from_neighborhood(neighborhood(graph, rule), zone_nodes=zone_nodes)
         assert (neighbors.block is None) == (zone_nodes is None)
         out = layer.train()(H, neighbors, mask)
         out = out if mask is None else out * mask[..., None]
@@ -70,10 +70,10 @@ def test_copies_of_a_zone_train_to_the_same_values_and_gradients(masked):
 def test_only_whole_copies_are_taken_for_copies():
     template = loop_template()
     near = neighborhood(template.replicate(3), NeighborRule())
-    assert Neighbors.of(near, zone_nodes=template.num_nodes + 1).block is None
+    assert Neighbors.from_neighborhood(near, zone_nodes=template.num_nodes + 1).block is None
     linked = random_graph(24, 60)
-    assert Neighbors.of(neighborhood(linked, NeighborRule()), zone_nodes=8).block is None
-    whole = Neighbors.of(near, zone_nodes=template.num_nodes)
+    assert Neighbors.from_neighborhood(neighborhood(linked, NeighborRule()), zone_nodes=8).block is None
+    whole = Neighbors.from_neighborhood(near, zone_nodes=template.num_nodes)
     assert torch.equal(torch.block_diag(*[whole.block.int()] * 3).bool(), whole.adj)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, SchemaError
-from graphghha.windows import Grid, GridConfig, MultiScaleConfig, Ring, Summarizer, summarize, summarize_last
+from graphghha.windows import Grid, GridConfig, MultiScaleConfig, Ring, Summarizer, summarize
 from graphghha.windows.features import FEATURE_NAMES, HISTORY_ROWS
 from graphghha.windows.multiscale import BLOCK_ROWS
 
@@ -40,11 +40,16 @@ def reference(values: np.ndarray, fresh: np.ndarray, config: MultiScaleConfig) -
     return np.array(out)
 
 
+def newest(values, fresh, config):
+    """The features [p f] of the last row."""
+    return summarize(values, fresh, config, first=len(values) - 1)[0]
+
+
 @settings(max_examples=40)
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 999), st.sampled_from([0.0, 0.3, 0.9, 1.0]))
 def test_features_are_what_the_definitions_say(rows, points, seed, missing):
     values, fresh = data(rows, points, seed, missing)
-    found = summarize_last(values, fresh, SMALL)
+    found = newest(values, fresh, SMALL)
     np.testing.assert_allclose(found, reference(values, fresh, SMALL), atol=1e-4)
 
 
@@ -79,7 +84,7 @@ def test_three_days_give_equal_bytes_from_a_long_file_row_by_row_and_ring():
         is_due = row % stride == 4
         found.append(live.push(values[row : row + 1], fresh[row : row + 1], np.array([is_due])))
         if is_due and row > rows - 4 * stride:
-            from_ring.append(summarize_last(*ring.last()[1:], config))
+            from_ring.append(newest(*ring.last()[1:], config))
     assert np.concatenate(found).tobytes() == batch.tobytes()
     assert np.stack(from_ring).tobytes() == batch[-len(from_ring) :].tobytes()
 
@@ -100,28 +105,26 @@ def test_readings_pushed_live_and_a_wide_file_give_the_same_features():
         for name in ("b", "a"):
             grid.push(name, time_ms, row[points.index(name)])
         ring.extend(grid.advance(time_ms))
-        live.append(summarize_last(*ring.last()[1:], SMALL))
+        live.append(newest(*ring.last()[1:], SMALL))
     assert np.stack(live).tobytes() == batch.tobytes()
 
 
 def test_long_runs_at_the_limit_stay_exact():
     values = np.full((6_000, 1), 1e9)
     config = MultiScaleConfig(means_s=(72 * 3600,), stds_s=(72 * 3600,))
-    features = dict(
-        zip(config.feature_names, summarize_last(values, np.ones((6_000, 1), bool), config)[0], strict=True)
-    )
+    features = dict(zip(config.feature_names, newest(values, np.ones((6_000, 1), bool), config)[0], strict=True))
     assert features["mean_259200s"] == 32.0
     assert features["std_259200s"] == 0.0
 
 
 def test_a_point_that_never_spoke_is_all_zero_and_all_missing():
     values = np.full((10, 1), np.nan, np.float32)
-    features = summarize_last(values, np.zeros((10, 1), bool), SMALL)[0]
+    features = newest(values, np.zeros((10, 1), bool), SMALL)[0]
     assert features.tolist() == [0.0] * 7 + [1.0]
 
 
 def test_rows_before_the_first_count_as_missing():
-    features = summarize_last(np.ones((1, 1)), np.ones((1, 1), bool), SMALL)[0]
+    features = newest(np.ones((1, 1)), np.ones((1, 1), bool), SMALL)[0]
     assert features[-1] == pytest.approx(0.8)
 
 

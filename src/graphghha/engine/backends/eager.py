@@ -19,7 +19,7 @@ try:
     import torch
 
     from graphghha.engine.backends.cuda import Recorded
-    from graphghha.nn import ADU, AduConfig, load_adu
+    from graphghha.nn import ADU, adu_from_arrays, load_adu
 except (ImportError, EngineError) as exc:
     raise EngineError("the torch backend needs torch; run: pip install 'graphghha[torch]'") from exc
 
@@ -34,8 +34,7 @@ class TorchBackend:
         if source is None and model.directory is not None:
             source = load_adu(model.directory)
         if source is None and model.template is not None:
-            source = ADU.from_config(model.template, AduConfig.from_dict(model.config))
-            source.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
+            source = adu_from_arrays(model.template, model.config, model.weights)
         if source is None:
             raise EngineError("the torch backend needs an ADU, a template or a model directory; only arrays were given")
         self._device = source.role_embedding.weight.device

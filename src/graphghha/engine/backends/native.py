@@ -23,7 +23,7 @@ class NativeBackend:
         self._packed = PackedModel(model, dtype)
         self._kernel = self._packed.kernel
         self._threads = threads
-        frozen = FrozenGraph.of(graph, model)
+        frozen = FrozenGraph.from_graph(graph, model)
         self._graph = graph_arrays(frozen)
         self._plan = self._packed.plan(frozen.num_nodes, frozen.neighborhood.max_degree, self._graph)
         self._score = self._kernel.function("ghha_score", "pppiiipp")

@@ -33,7 +33,7 @@ class OnnxBackend:
             self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
         except Exception as exc:  # onnxruntime's errors have no common base of their own
             raise EngineError(f"model.onnx cannot be used ({exc}); run: graphghha export MODEL --for-engine") from exc
-        frozen = FrozenGraph.of(graph, model)
+        frozen = FrozenGraph.from_graph(graph, model)
         nbr, nbr_mask = frozen.neighborhood.padded()
         self._measured = frozen.kinds >= 0
         self._graph_inputs = {

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule, neighborhood
 from graphghha.models import Model
-from graphghha.nn import ADU, AduConfig
+from graphghha.nn import AduConfig, adu_from_arrays
 from graphghha.nn.graph_tensors import GraphTensors
 from graphghha.nn.padded_neighbors import Neighbors
 from graphghha.windows import expectation, features
@@ -66,8 +66,7 @@ class Gateway(nn.Module):
             raise ConfigError(
                 "export: the neighbour cap of this model follows the size of the graph; use max_neighbors"
             )
-        self.adu = ADU.from_config(template, config).eval()
-        self.adu.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
+        self.adu = adu_from_arrays(template, model.adu_config, model.weights)
         self.clip = model.scaler.clip
         self.raise_at = model.thresholds.rule.raise_at
         self.slope = model.calibration.inverse_temperature

@@ -134,20 +134,11 @@ def macro_over_cases(scores: Mapping[str, Scores]) -> Scores:
     return Scores(*(_mean(np.array([getattr(s, name) for s in scores.values()])) for name in ("p", "r", "f1")))
 
 
-def pr_curve(truth: Bools, score: NDArray[Any]) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Precision, recall and threshold from the highest score down; equal scores are one point.
+def thin_pr_curve(truth: Bools, score: NDArray[Any], points: int = 200) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Precision, recall and threshold, highest score first, at about evenly spaced recalls: enough to draw.
 
     A score that is NaN, a node that is unknown, comes last: no threshold reaches it before all others.
     """
-    if not truth.any():
-        raise DataError("metrics: a precision-recall curve needs at least one attacked sample")
-    every, attacked = _sorted_scores(truth, score)
-    starts = np.append(True, every[1:] != every[:-1])
-    return _curve_at(every[starts][::-1], every, attacked)
-
-
-def thin_pr_curve(truth: Bools, score: NDArray[Any], points: int = 200) -> tuple[Floats, Floats, NDArray[Any]]:
-    """The same curve at about evenly spaced recalls: enough to draw, whatever the number of samples."""
     if not truth.any():
         raise DataError("metrics: a precision-recall curve needs at least one attacked sample")
     every, attacked = _sorted_scores(truth, score)

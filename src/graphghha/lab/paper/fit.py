@@ -167,7 +167,7 @@ def scorer_of(adu: ADU) -> Score:
 
 
 def _engine_score(adu: ADU) -> Score:
-    frozen = FrozenModel.of(adu)
+    frozen = FrozenModel.from_adu(adu)
     engine_of = cache(lambda zones: Engine(frozen, adu.template.replicate(zones), threads=torch.get_num_threads()))
 
     def score(features: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,7 +1,5 @@
 """The paper's printed figures, as printed, with notes where they do not fit together. Device there: one NVIDIA A100."""
 
-from typing import Any
-
 SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 
 # Table I: latency in ms by node count; the reduction against vanilla GAT in per cent
@@ -101,12 +99,3 @@ def latency_ms(method: str, nodes: int) -> float | None:
 def printed_family(family: str) -> float | None:
     """Table III's F1 in per cent of a family of our catalogue."""
     return TABLE_III_F1_PERCENT.get({"airflow_obstruction": "airflow"}.get(family, family))
-
-
-def latency_rows() -> list[dict[str, Any]]:
-    """Table I in the row form of our own JSON."""
-    return [
-        {"nodes": nodes, "method": method, "ms": ms, "device": "NVIDIA A100"}
-        for method, column in TABLE_I_MS.items()
-        for nodes, ms in zip(SIZES, column, strict=True)
-    ]

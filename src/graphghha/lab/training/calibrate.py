@@ -102,7 +102,7 @@ def _calibrate(recordings: Sequence[Recording]) -> Calibration:
 
 
 def _assemble(trained: Trained, calibration: Calibration, thresholds: Thresholds) -> Model:
-    frozen = FrozenModel.of(trained.adu)
+    frozen = FrozenModel.from_adu(trained.adu)
     template = trained.plant.template
     return Model(
         plant=trained.plant.name,

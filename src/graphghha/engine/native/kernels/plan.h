@@ -1,4 +1,4 @@
-/* What the caller hands over once: sizes, the graph, packed weights. Mirrored field by field in backends/native.py.
+/* What the caller hands over once: sizes, the graph, packed weights. Mirrored field by field in engine/native/plan.py.
  *
  * s nodes, f features, k width, p heads, w = k / 2p width of a sub-head. Padded sizes, zeros in the padding:
  *   D   k up to a multiple of VL: a row of H

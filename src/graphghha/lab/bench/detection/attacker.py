@@ -19,7 +19,7 @@ from torch import Tensor
 from graphghha.lab.runs.run import Run, Schedule, attacked_run
 from graphghha.lab.training.windows import CLEAR, labelled_windows
 from graphghha.models import Model
-from graphghha.nn import ADU, AduConfig
+from graphghha.nn import adu_from_arrays
 from graphghha.plants import Plant
 from graphghha.windows.features import FEATURE_RANGE
 
@@ -41,8 +41,7 @@ class Defender:
     """A model in torch, with its calibration: attack log-odds [b n] of single zones."""
 
     def __init__(self, model: Model) -> None:
-        self.adu = ADU.from_config(model.template, AduConfig.from_dict(model.adu_config))
-        self.adu.load_state_dict({name: torch.as_tensor(array) for name, array in model.weights.items()})
+        self.adu = adu_from_arrays(model.template, model.adu_config, model.weights)
         self.adu.train()  # the form whose gradients are cheap; there is no dropout
         for weight in self.adu.parameters():
             weight.requires_grad_(False)

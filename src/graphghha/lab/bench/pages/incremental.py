@@ -12,8 +12,8 @@ def events_page(result: Result, directory: Path) -> Path:
     text = [
         "# Events instead of full passes",
         "",
-        "`EventEngine` recomputes only what the nodes that moved can reach. Here each setting follows the same stream "
-        "as a full pass per window; times are means over the stream of each step's best of three.",
+        "`IncrementalEngine` recomputes only what the nodes that moved can reach. Here each setting follows the same "
+        "stream as a full pass per window; times are means over the stream of each step's best of three.",
         "",
         machine_line(result),
         "",

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import Engine
-from graphghha.engine.incremental import EventEngine
+from graphghha.engine import Engine, IncrementalEngine
 from graphghha.lab.bench.harness import machine_info
 from graphghha.lab.bench.speed.correctness import check
 from graphghha.lab.bench.speed.graphs import synthetic_template
@@ -87,8 +86,8 @@ def sweep(
     rows = []
     for tolerance, state_tolerance in settings:
 
-        def fresh(tolerance: float = tolerance, state_tolerance: float = state_tolerance) -> EventEngine:
-            return EventEngine(
+        def fresh(tolerance: float = tolerance, state_tolerance: float = state_tolerance) -> IncrementalEngine:
+            return IncrementalEngine(
                 model, task.graph, tolerance=tolerance, state_tolerance=state_tolerance, dtype=task.dtype
             )
 
@@ -142,7 +141,7 @@ def foresight(engine: Engine, stream: NDArray[np.float32], zones: int) -> list[d
     return rows
 
 
-def _compare(fresh: Callable[[], EventEngine], engine: Engine, stream: NDArray[np.float32]) -> dict[str, float]:
+def _compare(fresh: Callable[[], IncrementalEngine], engine: Engine, stream: NDArray[np.float32]) -> dict[str, float]:
     """The same stream several times over: a step's time is its best, so that only its own work remains in it."""
     took_s = np.full((2, len(stream)), np.inf)
     for _ in range(REPEATS):

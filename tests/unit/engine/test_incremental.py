@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_builders import masks, model, plant, windows
-from graphghha.engine import Engine
-from graphghha.engine.incremental import EventEngine
+from graphghha.engine import Engine, IncrementalEngine
 from graphghha.errors import ConfigError, DataError, SchemaError
 
 ZONE = plant(24)
@@ -28,7 +27,7 @@ def moved(x: np.ndarray, nodes: list[int], by: float = 0.5) -> np.ndarray:
 
 @pytest.mark.parametrize("masked", [False, True], ids=["all-present", "some-absent"])
 def test_without_tolerances_the_bits_are_those_of_the_engine(engine, masked):
-    events = EventEngine(MODEL, GRAPH)
+    events = IncrementalEngine(MODEL, GRAPH)
     mask = masks(GRAPH)[0] if masked else None
     x = windows(GRAPH)[0]
     for step in range(4):
@@ -37,7 +36,7 @@ def test_without_tolerances_the_bits_are_those_of_the_engine(engine, masked):
 
 
 def test_a_mask_that_its_owner_changes_in_place_is_noticed(engine):
-    events = EventEngine(MODEL, GRAPH, tolerance=0.1)
+    events = IncrementalEngine(MODEL, GRAPH, tolerance=0.1)
     x, mask = windows(GRAPH)[0], np.ones((1, GRAPH.num_nodes), bool)
     events.score(x, mask)
     mask[0, 5] = False
@@ -45,7 +44,7 @@ def test_a_mask_that_its_owner_changes_in_place_is_noticed(engine):
 
 
 def test_nothing_moved_means_nothing_is_computed(engine):
-    events = EventEngine(MODEL, GRAPH, tolerance=0.1)
+    events = IncrementalEngine(MODEL, GRAPH, tolerance=0.1)
     x = windows(GRAPH)[0]
     first = events.score(x)
     np.testing.assert_array_equal(events.score(x + np.float32(0.05)), first)
@@ -53,7 +52,7 @@ def test_nothing_moved_means_nothing_is_computed(engine):
 
 
 def test_a_change_in_one_zone_recomputes_that_zone_alone(engine):
-    events = EventEngine(MODEL, GRAPH, state_tolerance=0.5)
+    events = IncrementalEngine(MODEL, GRAPH, state_tolerance=0.5)
     x = windows(GRAPH)[0]
     before = events.score(x)
     after = events.score(moved(x, [0]))
@@ -63,7 +62,7 @@ def test_a_change_in_one_zone_recomputes_that_zone_alone(engine):
 
 
 def test_the_state_is_exact_however_many_events_went_before(engine):
-    events = EventEngine(MODEL, GRAPH, state_tolerance=1e9)
+    events = IncrementalEngine(MODEL, GRAPH, state_tolerance=1e9)
     rng = np.random.default_rng(0)
     x = windows(GRAPH)[0]
     events.score(x)
@@ -78,7 +77,7 @@ def test_the_state_is_exact_however_many_events_went_before(engine):
 @given(seed=st.integers(0, 10_000), state_tolerance=st.sampled_from([0.01, 0.05, 0.2]))
 def test_the_error_is_bounded_by_the_tolerances(engine, seed, state_tolerance):
     rng = np.random.default_rng(seed)
-    events = EventEngine(MODEL, GRAPH, tolerance=0.02, state_tolerance=state_tolerance)
+    events = IncrementalEngine(MODEL, GRAPH, tolerance=0.02, state_tolerance=state_tolerance)
     x = windows(GRAPH, seed=seed)[0]
     for _ in range(8):
         x = x + rng.normal(0, 0.01, x.shape).astype(np.float32)
@@ -89,7 +88,7 @@ def test_the_error_is_bounded_by_the_tolerances(engine, seed, state_tolerance):
 
 
 def test_slow_drifts_are_not_missed(engine):
-    events = EventEngine(MODEL, GRAPH, tolerance=0.1, state_tolerance=0.5)
+    events = IncrementalEngine(MODEL, GRAPH, tolerance=0.1, state_tolerance=0.5)
     x = windows(GRAPH)[0]
     events.score(x)
     changed = []
@@ -101,7 +100,7 @@ def test_slow_drifts_are_not_missed(engine):
 
 
 def test_a_changed_mask_starts_over(engine):
-    events = EventEngine(MODEL, GRAPH, tolerance=1.0, state_tolerance=1.0)
+    events = IncrementalEngine(MODEL, GRAPH, tolerance=1.0, state_tolerance=1.0)
     x, mask = windows(GRAPH)[0], masks(GRAPH)[0]
     events.score(x)
     np.testing.assert_array_equal(events.score(x, mask), engine.score(x, mask))
@@ -109,7 +108,7 @@ def test_a_changed_mask_starts_over(engine):
 
 
 def test_a_refused_window_leaves_no_trace(engine):
-    events = EventEngine(MODEL, GRAPH)
+    events = IncrementalEngine(MODEL, GRAPH)
     x = windows(GRAPH)[0]
     events.score(x)
     broken = x.copy()
@@ -121,6 +120,6 @@ def test_a_refused_window_leaves_no_trace(engine):
 
 def test_impossible_requests_are_refused():
     with pytest.raises(ConfigError, match="must not be negative"):
-        EventEngine(MODEL, GRAPH, tolerance=-1.0)
+        IncrementalEngine(MODEL, GRAPH, tolerance=-1.0)
     with pytest.raises(SchemaError, match="one window at a time"):
-        EventEngine(MODEL, GRAPH).score(windows(GRAPH, 2))
+        IncrementalEngine(MODEL, GRAPH).score(windows(GRAPH, 2))
