@@ -30,6 +30,7 @@ def test_nn_exports_exactly_these_names():
         "ScaledDotProduct",
         "SparsifiedGAT",
         "VanillaGAT",
+        "adu_from_arrays",
         "load_adu",
         "reference_layer",
         "save_adu",
