@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.graph import CpsGraph
 from graphghha.monitor import Detector, Journal, Monitor, RowClockConfig, SiteConfig
-from graphghha.plants import load_plant
-from graphghha.plants.points import Points
+from graphghha.plants import Points, load_plant
 from graphghha.sources import Batch, RowBatch
 
 SITE = "site"
@@ -80,7 +79,7 @@ def toy_detector(zones: int) -> Detector:
     """Return the toy detector for a building of fan-coil units."""
     plant = load_plant("fcu")
     graph = plant.template.replicate(zones)
-    points = Points.of(plant, graph.points)
+    points = Points.from_names(plant, graph.points)
     return Detector(
         model="toy@1",
         plant=plant,
@@ -115,7 +114,7 @@ def toy_building(zones: int, rows: int, attacks: Sequence[Attack] = (), seed: in
     """Return telemetry with every signal at mid-scale plus a little noise, and an offset on attacked ones."""
     plant = load_plant("fcu")
     names = plant.template.replicate(zones).points
-    points = Points.of(plant, names)
+    points = Points.from_names(plant, names)
     middle, span = (points.low + points.high) / 2, points.high - points.low
     values = middle + 0.01 * span * np.random.default_rng(seed).standard_normal((rows, len(names)))
     for first, end, name in attacks:

@@ -8,7 +8,7 @@ from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.models import Calibration, Model, Thresholds
 from graphghha.nn import ADU
-from graphghha.plants.base import Signal
+from graphghha.plants import Signal
 from graphghha.windows.expectation import Expectation, noise_floor, reach
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
 from graphghha.windows.provenance import Fingerprint, Span

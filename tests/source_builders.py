@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphghha.plants import load_plant
-from graphghha.plants.points import Points
+from graphghha.plants import Points, load_plant
 from graphghha.sources import Batch, Rejection, Source
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import MqttConfig
@@ -21,7 +20,7 @@ WAIT_S = 20
 
 
 def points() -> Points:
-    return Points.of(PLANT, POINTS)
+    return Points.from_names(PLANT, POINTS)
 
 
 def readings(batch: Batch) -> list[tuple[str, int, float]]:

@@ -44,29 +44,27 @@ class Demo:
 
     def __init__(self, plant_name: str = "fcu", *, minutes: int, seed: int = 7, model: Path | None = None) -> None:
         plant = load_plant(plant_name)
-        if plant.scene is None:
+        if plant.showcase is None:
             raise ConfigError(f"plant {plant_name!r} has no showcase day")
-        if not 1 <= minutes <= ROWS_PER_DAY - plant.scene.begin_min:
-            raise ConfigError(
-                f"demo: {minutes} minutes; from the scene's begin there are {ROWS_PER_DAY - plant.scene.begin_min}"
-            )
+        if not 1 <= minutes <= ROWS_PER_DAY - plant.showcase.begin_min:
+            raise ConfigError(f"demo: --minutes must be 1 to {ROWS_PER_DAY - plant.showcase.begin_min}, got {minutes}")
         warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
-        scene = plant.scene
-        self.plant, self.scene, self.minutes = plant, scene, minutes
+        showcase = plant.showcase
+        self.plant, self.showcase, self.minutes = plant, showcase, minutes
         self.run = Run(
             seed=seed,
-            start=scene.day - timedelta(days=warm_days),
+            start=showcase.day - timedelta(days=warm_days),
             days=warm_days + 1,
-            zones=scene.zones,
-            cases=scene.cases,
+            zones=showcase.zones,
+            cases=showcase.cases,
         )
         self._resources = ExitStack()
         folder = Path(self._resources.enter_context(TemporaryDirectory(prefix="graphghha-demo-")))
         self._monitor = Monitor(self._resources.enter_context(Journal(folder / "journal.db")))
         config = SiteConfig(
-            clock=RowClockConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + scene.begin_min
+            clock=RowClockConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + showcase.begin_min
         )
-        detector = open_detector(model or shipped_model(plant_name), scene.zones)
+        detector = open_detector(model or shipped_model(plant_name), showcase.zones)
         self._site = self._monitor.add(self.SITE, detector, config)
         self._announced: dict[int, Incident] = {}
         self._today: LabelledDay | None = None
@@ -79,7 +77,7 @@ class Demo:
 
     def watch(self) -> Iterator[Minute]:
         """Fill the windows with the days before, then judge the day minute by minute."""
-        run, begin = self.run, self.scene.begin_min
+        run, begin = self.run, self.showcase.begin_min
         *before, today = load_testbed(self.plant.name).run(
             zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases
         )
@@ -106,7 +104,7 @@ class Demo:
     def scorecard(self) -> dict[str, Any]:
         """What was attacked so far, and what was made of it."""
         assert self._today is not None and self.has_begun, "watch first"
-        window = slice(self.scene.begin_min, self.scene.begin_min + self._site.steps)
+        window = slice(self.showcase.begin_min, self.showcase.begin_min + self._site.steps)
         graph = self._site.detector.graph
         shape = (self._site.steps, graph.num_nodes)
         observable = self._today.observable[window].reshape(shape)

@@ -10,11 +10,18 @@ import pytest
 
 from graphghha.classes import CLASSES
 from graphghha.errors import NotFoundError
-from graphghha.plants import CaseSpec, known_plants, load_plant, load_rules, load_simulator, load_testbed
-from graphghha.plants.points import Points
+from graphghha.plants import (
+    NO_EVENT,
+    CaseSpec,
+    Points,
+    known_plants,
+    load_plant,
+    load_rules,
+    load_simulator,
+    load_testbed,
+)
 from graphghha.plants.rules import HISTORY_MIN
 from graphghha.plants.telemetry import TelemetryFile, labels_path, read_labels
-from graphghha.plants.testbed import NO_EVENT
 from graphghha.plants.units import canonical, conversion, inner
 
 START = datetime(2018, 7, 2)
@@ -80,7 +87,7 @@ def test_its_signals_have_inner_units_and_possible_limits_and_noise(plant):
 
 @every_plant
 def test_its_points_have_limits_in_every_zone(plant):
-    points = Points.of(plant, plant.template.replicate(2).points)
+    points = Points.from_names(plant, plant.template.replicate(2).points)
     assert len(points) == 2 * len(plant.signals)
     assert (points.low < points.high).all()
 
@@ -126,17 +133,17 @@ def test_its_published_files_are_written_in_units_of_its_signals(plant):
 
 @every_plant
 def test_its_showcase_is_a_day_on_which_known_cases_begin_while_somebody_watches(plant):
-    if plant.scene is None:
+    if plant.showcase is None:
         pytest.skip("this plant has no showcase")
-    scene = plant.scene
-    begin, end = scene.day + timedelta(minutes=scene.begin_min), scene.day + timedelta(days=1)
-    assert scene.day.time() == datetime.min.time()
-    assert scene.cases
-    for case in scene.cases:
+    showcase = plant.showcase
+    begin, end = showcase.day + timedelta(minutes=showcase.begin_min), showcase.day + timedelta(days=1)
+    assert showcase.day.time() == datetime.min.time()
+    assert showcase.cases
+    for case in showcase.cases:
         assert case.name in plant.cases
         assert begin <= case.start < end
     # a testbed refuses cases and zones it does not have before it simulates anything
-    load_testbed(plant.name).run(zones=scene.zones, days=1, start=scene.day, seed=0, cases=scene.cases)
+    load_testbed(plant.name).run(zones=showcase.zones, days=1, start=showcase.day, seed=0, cases=showcase.cases)
 
 
 @pytest.fixture(scope="module", params=WITH_TESTBED)
@@ -161,7 +168,7 @@ def test_a_day_of_its_testbed_has_one_row_per_step(attacked):
 def test_readings_of_its_testbed_are_possible_for_the_signals_of_the_template(attacked):
     plant, day = attacked
     assert np.isfinite(day.values).all()
-    points = Points.of(plant, plant.template.replicate(2).points)
+    points = Points.from_names(plant, plant.template.replicate(2).points)
     values = day.values.reshape(len(day.times), -1).astype(np.float64)
     assert not points.impossible(slice(None), values).any()
 

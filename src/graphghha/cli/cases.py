@@ -18,8 +18,7 @@ def cases(plant: str, family: str | None, attack_class: str | None, as_json: boo
     import json
     from dataclasses import asdict
 
-    from graphghha.plants import load_plant
-    from graphghha.plants.base import choose_cases
+    from graphghha.plants import choose_cases, load_plant
 
     chosen = choose_cases(load_plant(plant), family=family, attack_class=attack_class)
     if as_json:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.plants import Plant, Signal
-from graphghha.plants.formatting import decimals, spoken
 from graphghha.windows.expectation import Expectation
 from graphghha.windows.features import RECENT
 from graphghha.windows.multiscale import summarize
@@ -56,19 +55,19 @@ class Finding:
         """Return whether the value is out of its normal range by more than the last digit shown."""
         if self.signal.states:
             return abs(self.deviation) >= NORMAL_SPREADS and self.text != self.expected_text
-        digits = decimals(self.signal)
+        digits = self.signal.decimals
         apart = abs(round(self.value, digits) - round(self._reported(self.expected), digits))
         return abs(self.deviation) >= NORMAL_SPREADS and apart > 1.5 * 10.0**-digits
 
     @property
     def text(self) -> str:
         """Return the value with its unit."""
-        return spoken(self.signal, self.value)
+        return self.signal.format_reading(self.value)
 
     @property
     def expected_text(self) -> str:
         """Return the expected value with its unit."""
-        return spoken(self.signal, self._reported(self.expected))
+        return self.signal.format_reading(self._reported(self.expected))
 
     def _reported(self, value: float) -> float:
         return min(max(value, self.signal.low), self.signal.high)
@@ -126,7 +125,7 @@ class SignalEvidence:
         ]
 
     def _signal(self, finding: Finding) -> dict[str, Any]:
-        role, signal, digits = self._graph.roles[finding.node], finding.signal, decimals(finding.signal)
+        role, signal, digits = self._graph.roles[finding.node], finding.signal, finding.signal.decimals
         return {
             "kind": "signal",
             "node": role,

@@ -1,4 +1,4 @@
-"""Plants by name.
+"""Plants by name. Files of telemetry are read and written by `graphghha.plants.telemetry`, which needs pyarrow.
 
 A plant is a module with the attribute `PLANT` and, if it has them, `SIMULATOR` (a function that writes files),
 `TESTBED` (labelled telemetry in memory) and `RULES` (what an engineer would watch for). To add a plant, write the
@@ -13,20 +13,27 @@ from typing import Any
 
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
-from graphghha.plants.base import CaseInfo, CaseSpec, Plant, Signal
+from graphghha.plants.base import Advice, CaseInfo, CaseSpec, Dialect, Plant, Showcase, Signal, choose_cases
+from graphghha.plants.points import Points
 from graphghha.plants.rules import Rule
-from graphghha.plants.testbed import LabelledDay, Testbed
+from graphghha.plants.testbed import NO_EVENT, LabelledDay, Testbed
 
 _PLANTS = {"fcu": "graphghha.plants.fcu"}
 
 __all__ = [
+    "NO_EVENT",
+    "Advice",
     "CaseInfo",
     "CaseSpec",
+    "Dialect",
     "LabelledDay",
     "Plant",
+    "Points",
     "Rule",
+    "Showcase",
     "Signal",
     "Testbed",
+    "choose_cases",
     "known_plants",
     "load_plant",
     "load_rules",

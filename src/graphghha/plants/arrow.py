@@ -1,4 +1,4 @@
-"""pyarrow, or an error that says how to get it: the one place that imports it."""
+"""The one place that imports pyarrow, or raises an error that says how to install it."""
 
 from graphghha.errors import EngineError
 

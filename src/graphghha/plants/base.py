@@ -1,47 +1,68 @@
-"""What a plant is: a value, not a code path. Template graph, signals, sampling step, attack catalogue."""
+"""A plant as a value: its template graph, signals, sampling step, attack catalogue and advice to operators."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.graph import CpsGraph
+
+STEPS_OF_RANGE = 500  # the resolution of a signal without noise, as a share of its range
+_SYMBOLS = {"degC": "°C"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
     """A measured quantity, in SI. `noise` is the standard deviation of its sensor noise.
 
-    A signal that is one of a few whole numbers names them: `states[0]` is what `low` means.
+    A signal whose readings are a few whole numbers has a name for each of them: `states[0]` is the meaning of `low`.
     """
 
     name: str
     meaning: str
     unit: str
-    low: float  # what the instrument can report
+    low: float  # the range of the instrument
     high: float
     noise: float
     states: tuple[str, ...] = ()
 
+    @property
+    def decimals(self) -> int:
+        """The number of digits after the point that mean something: the last one is not finer than the noise."""
+        resolution = self.noise or (self.high - self.low) / STEPS_OF_RANGE
+        return max(0, math.floor(-math.log10(resolution) + 1e-9))
+
+    def format_reading(self, value: float) -> str:
+        """Return a reading for people, such as `44%`, `22.5 °C` or `setback`."""
+        if self.states:
+            position = min(max(round(value - self.low), 0), len(self.states) - 1)
+            return self.states[position]
+        value = round(value, self.decimals) + 0.0  # adding zero turns -0.0 into 0.0
+        if self.unit == "fraction":
+            return f"{value:.{max(0, self.decimals - 2)}%}"
+        return f"{value:.{self.decimals}f} {_SYMBOLS.get(self.unit, self.unit)}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseInfo:
-    """One row of an attack catalogue: what is attacked, how, and what it cannot be told apart from."""
+    """One case of an attack catalogue: which nodes it attacks, how, and which nodes show the same telemetry."""
 
     name: str
     family: str
     attack_class: str  # actuator | sensor | controller
     targets: tuple[str, ...]  # node names in the template
     severity: str = ""
-    equivalent: tuple[str, ...] = ()  # further nodes that count as a hit: same telemetry within noise
+    equivalent: tuple[str, ...] = ()  # further nodes that count as a hit: within noise, the telemetry is the same
     meaning: str = ""
-    same_as: str = ""  # the case that does the very same thing, only for longer or shorter
+    same_as: str = ""  # the case that does the same for another duration
 
     @property
     def attack(self) -> str:
-        """The name of what is done: equal for cases that differ in nothing but their duration."""
+        """The name of the attack, which is the same for cases that differ only in their duration."""
         return self.same_as or self.name
 
 
@@ -56,8 +77,8 @@ _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
 class CaseSpec:
     """One case of a catalogue on one zone from a start time on, as `--case` of the command line gives it.
 
-    `CaseSpec.parse` reads the notation and `str` writes it. Whether the case and the zone exist is for the plant to
-    say. A duration or ramp of None is the case's own; times are whole minutes.
+    `CaseSpec.parse` reads the notation and `str` writes it. Whether the case and the zone exist is checked by the
+    plant's testbed. A duration or ramp of None is the case's own. Times are whole minutes.
     """
 
     name: str
@@ -151,33 +172,33 @@ def _format_duration(value: timedelta) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """What an operator should hear about a node: its name in words, what its readings look like, what to do.
+    """What an incident tells an operator about a node: its name in words, how its readings are off, what to do.
 
-    Techniques are ATT&CK for ICS ids an attack through this node would be consistent with, today's id before the
-    one it replaced; none for physical tampering, which that catalogue does not know.
+    Techniques are the ATT&CK for ICS ids that an attack through this node would be consistent with, the current id
+    before the one it replaced. Physical tampering has none, because that catalogue does not cover it.
     """
 
     name: str
     action: str
     priority: str = "medium"  # low | medium | high
     techniques: tuple[str, ...] = ()
-    low: str = "reads low"  # its reading is below what its neighbours imply
+    low: str = "reads low"  # said when a reading is below what the neighbouring nodes imply
     high: str = "reads high"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scene:
-    """A showcase: a building, a day, and the attacks of that day."""
+class Showcase:
+    """A day for demonstrations: a building, the date, and the attacks of that day."""
 
     zones: int
     day: datetime
-    begin_min: int  # minute of the day at which watching begins
+    begin_min: int  # minute of the day at which the demonstration begins
     cases: tuple[CaseSpec, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dialect:
-    """How published files of a plant write things: known by the name of the time column and the form of its times."""
+    """The conventions of a plant's published files, which are recognized by their time column and its format."""
 
     time_column: str
     time_format: str
@@ -194,24 +215,26 @@ class Plant:
     signals: tuple[Signal, ...]
     step_s: float
     cases: Mapping[str, CaseInfo] = field(default_factory=dict)
-    scene: Scene | None = None
+    showcase: Showcase | None = None
     dialects: tuple[Dialect, ...] = ()
     advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
 
     def advise(self, role: str) -> Advice:
-        """The plant's own advice about a node, or what holds for any plant."""
+        """Return the plant's advice about nodes of this role, or a general one if the plant has none."""
         name = role.replace("_", " ")
         return self.advice.get(role) or Advice(name=name, action=f"Compare {name} with a local reading on site.")
 
     def signal(self, name: str) -> Signal:
+        """Return the signal of this name."""
         for signal in self.signals:
             if signal.name == name:
                 return signal
-        raise NotFoundError(f"plant {self.name!r} has no signal {name!r}")
+        known = [signal.name for signal in self.signals]
+        raise NotFoundError(f"plant {self.name!r} has no signal {name!r}{did_you_mean(name, known)}")
 
 
 def choose_cases(plant: Plant, *, family: str | None = None, attack_class: str | None = None) -> list[CaseInfo]:
-    """The cases of a plant, narrowed by family or class."""
+    """Return the cases of a plant, all or those of one family or class."""
     families = sorted({case.family for case in plant.cases.values()})
     if family is not None and family not in families:
         raise NotFoundError(f"plant {plant.name!r} has no family {family!r}; it has {', '.join(families)}")

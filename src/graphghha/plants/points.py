@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants import Plant, Signal
+from graphghha.plants.base import Plant, Signal
 
-# an instrument may read a little beyond its range: so many times its noise, or this share of the range
+# An instrument may read a little beyond its range: this many times its noise, or this share of the range.
 NOISE_MARGIN, RANGE_MARGIN = 5.0, 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Columns of a site: names, SI units, and what an instrument can read at all."""
+    """The columns of a site: names, SI units, and the limits of what an instrument can read."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -28,12 +28,12 @@ class Points:
     signals: dict[str, int]  # signal name -> column, for signals that one point only carries
 
     @classmethod
-    def of(cls, plant: Plant, names: Sequence[str]) -> Self:
-        """The points of these names, which are nodes of the plant's template, each in its zone."""
-        signals = [_signal_of(plant, name) for name in names]
+    def from_names(cls, plant: Plant, names: Sequence[str]) -> Self:
+        """Look up the points with these names, which are nodes of the plant's template, each in its zone."""
+        signals = [_find_signal(plant, name) for name in names]
         columns = {name: column for column, name in enumerate(names)}
         if not names or len(columns) < len(names):
-            raise ConfigError("points: give at least one, each of them once")
+            raise ConfigError("points: give at least one name, and each name only once")
         short = [name.rpartition("/")[2] for name in names]
         times = Counter(short)
         margin = np.array([max(NOISE_MARGIN * s.noise, RANGE_MARGIN * (s.high - s.low)) for s in signals])
@@ -50,19 +50,19 @@ class Points:
         return len(self.names)
 
     def impossible(self, columns: NDArray[np.int32] | slice, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Where no sensor can read this. A value that is not there (NaN) is not impossible."""
+        """Return where a value is outside of what its instrument can read. A missing value (NaN) is not impossible."""
         wrong: NDArray[np.bool_] = (values < self.low[columns]) | (values > self.high[columns])
         return wrong
 
 
-def _signal_of(plant: Plant, point: str) -> Signal:
+def _find_signal(plant: Plant, point: str) -> Signal:
     template = plant.template
     own = point
     while True:
         if own in template.names:
             signal = template.signals[template.index(own)]
             if signal is None:
-                raise NotFoundError(f"point {point!r}: nobody measures {own!r} of plant {plant.name!r}")
+                raise NotFoundError(f"point {point!r}: node {own!r} of plant {plant.name!r} has no signal")
             return plant.signal(signal)
         own, slash, rest = own.partition("/")
         if not slash:

@@ -1,4 +1,4 @@
-"""Rules an engineer of the plant would write: a limit on something that readings tell, and the node it speaks about.
+"""Rules that an engineer of the plant would write: a limit on what readings show, and the node it concerns.
 
 h + w minutes of which the first h are history, Z zones.
 """
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 Readings = Mapping[str, Floats]  # signal -> [h + w Z] in SI, NaN where unknown
 
-HISTORY_MIN = 60  # h: what a rule may look back on
+HISTORY_MIN = 60  # h: how far a rule may look back
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`ratio` maps readings to how much of the rule's limit is used up, [w Z]: 1 is at the limit, more is worse.
+    """`ratio` maps readings to a figure divided by the rule's limit, [w Z]: 1 is at the limit, more is worse.
 
-    Where it has nothing to say, a valve that should be shut being open say, it gives 0; where it cannot know, NaN.
+    It is 0 where the rule does not apply (a rule about shut valves, while the valve is open), and NaN where a reading
+    that it needs is unknown.
     """
 
     name: str
@@ -30,27 +31,30 @@ class Rule:
 
 
 def now(readings: Floats) -> Floats:
+    """Return the readings [w Z] without their history."""
     return readings[HISTORY_MIN:]
 
 
 def mean(readings: Floats, minutes: int) -> Floats:
-    """[w Z] mean of the last minutes; one unknown reading makes it unknown."""
-    found: Floats = _windows(readings, minutes).mean(axis=-1)
-    return found
+    """Return the mean [w Z] of the last minutes; one unknown reading makes it unknown."""
+    result: Floats = _windows(readings, minutes).mean(axis=-1)
+    return result
 
 
 def lowest(readings: Floats, minutes: int) -> Floats:
-    found: Floats = _windows(readings, minutes).min(axis=-1)
-    return found
+    """Return the lowest reading [w Z] of the last minutes."""
+    result: Floats = _windows(readings, minutes).min(axis=-1)
+    return result
 
 
 def highest(readings: Floats, minutes: int) -> Floats:
-    found: Floats = _windows(readings, minutes).max(axis=-1)
-    return found
+    """Return the highest reading [w Z] of the last minutes."""
+    result: Floats = _windows(readings, minutes).max(axis=-1)
+    return result
 
 
 def travel(readings: Floats, minutes: int) -> Floats:
-    """How far it moved up and down."""
+    """Return the sum [w Z] of all movements up and down in the last minutes."""
     steps = np.abs(np.diff(readings, axis=0, prepend=readings[:1]))
     return mean(steps, minutes) * minutes
 

@@ -1,14 +1,14 @@
 """Telemetry and labels as Parquet, streamed in chunks: long (one row per reading) or wide (one column per point).
 
 A row group of the long layout is one chunk (a day, as `simulate` writes it) of at most ZONES_PER_ROW_GROUP zones, so
-that a large building never lies in memory as rows. One of the wide layout is a week of chunks: Parquet keeps about
-1.6 kB in memory per column and row group, which for a year of many zones would outweigh the readings.
+that a large building is never held in memory as rows. One of the wide layout is a week of chunks: Parquet keeps about
+1.6 kB in memory per column and row group, which for a year of many zones would exceed the readings themselves.
 """
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.files import atomic_path
 from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants.arrow import pa, pq
 
@@ -68,19 +69,21 @@ class TelemetryMeta:
         if len(self.units) != len(self.points):
             raise ConfigError(f"telemetry: {len(self.points)} points but {len(self.units)} units")
         if not all(isinstance(name, str) for name in (*self.zones, *self.points, *self.units)):
-            raise ConfigError("telemetry: zones, points and units are names")
+            raise ConfigError("telemetry: zones, points and units must be strings")
         if not isinstance(self.step_s, int | float) or not 0 < self.step_s < float("inf"):
-            raise ConfigError(f"telemetry: a step of {self.step_s!r} s is none")
+            raise ConfigError(f"telemetry: step_s must be a positive number, got {self.step_s!r}")
 
     def to_bytes(self) -> bytes:
+        """Return the JSON that is stored in the schema."""
         return json.dumps({"format": FORMAT} | asdict(self), sort_keys=True).encode()
 
     @classmethod
     def from_bytes(cls, raw: bytes, where: Path) -> Self:
+        """Read the JSON of the schema of the file `where`."""
         try:
             fields = json.loads(raw)
             if fields.pop("format") != FORMAT:
-                raise ValueError("another format version")
+                raise ValueError("it has another format version")
             tuples = {key: tuple(fields[key]) for key in ("zones", "points", "units", "cases")}
             return cls(**fields | tuples)
         except (KeyError, TypeError, ValueError) as exc:
@@ -98,18 +101,13 @@ class Chunk:
 
 
 def labels_path(path: Path) -> Path:
-    """Where the labels of a telemetry file lie: NAME.parquet -> NAME.labels.parquet."""
+    """Return the path of the labels of a telemetry file: NAME.parquet -> NAME.labels.parquet."""
     return path.with_name(path.name.removesuffix(".parquet") + ".labels.parquet")
-
-
-def partial_of(path: Path) -> Path:
-    """Where a file lies until it is whole."""
-    return path.with_name(path.name + ".partial")
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What the system says against writing a path becomes our error."""
+    """Turn an error of the operating system while writing a path into a DataError that names it."""
     try:
         yield
     except OSError as exc:
@@ -117,23 +115,23 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """The folder and those above it."""
+    """Create the folder and those above it."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 class ParquetSink:
-    """A Parquet file that appears under its name only when it is whole."""
+    """A Parquet file that appears under its name only when it is complete."""
 
     def __init__(self, path: Path, schema: Any, **options: Any) -> None:
         if os.path.isdir(path):
             raise DataError(f"{path}: cannot be written: it is a folder")
         self.path = path
-        self.partial = partial_of(path)
-        with writing(path):
-            self._writer = pq.ParquetWriter(
-                self.partial, schema, compression="zstd", write_page_checksum=True, **options
-            )
+        with writing(path), ExitStack() as stack:
+            partial = stack.enter_context(atomic_path(path))
+            writer = pq.ParquetWriter(partial, schema, compression="zstd", write_page_checksum=True, **options)
+            self._writer = stack.enter_context(writer)
+            self._file = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -144,18 +142,15 @@ class ParquetSink:
             self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def flush(self) -> None:
-        """Write what is still held back."""
+        """Write what is still held back; called once at the end."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        try:
-            if kind is None:
+        with writing(self.path):
+            if kind is not None:
+                self._file.__exit__(kind, error, at)
+                return
+            with self._file:
                 self.flush()
-            with writing(self.path):
-                self._writer.close()
-                if kind is None:
-                    os.replace(self.partial, self.path)
-        finally:
-            self.partial.unlink(missing_ok=True)
 
 
 class TelemetryWriter(ParquetSink):
@@ -164,7 +159,7 @@ class TelemetryWriter(ParquetSink):
     def __init__(self, path: Path, meta: TelemetryMeta) -> None:
         self.meta = meta
         schema = _schema(meta).with_metadata({META_KEY: meta.to_bytes()})
-        # noise leaves nothing for a dictionary to find; sorting the bytes of the floats does help
+        # noisy values hardly repeat, so a dictionary is of no use; splitting the bytes of the floats helps
         values = ["value"] if meta.layout == "long" else _columns(meta)
         super().__init__(
             path,
@@ -177,6 +172,7 @@ class TelemetryWriter(ParquetSink):
         self._held: list[Any] = []
 
     def write(self, chunk: Chunk) -> None:
+        """Append a chunk."""
         zones, steps, points = chunk.values.shape
         assert (zones, points) == (len(self.meta.zones), len(self.meta.points))
         assert len(chunk.times) == steps
@@ -197,7 +193,7 @@ class TelemetryWriter(ParquetSink):
             self.append(table)
 
     def _long(self, chunk: Chunk, begin: int, end: int) -> Any:
-        """The rows of some zones: by zone, point and time."""
+        """Return the rows of the zones begin <= zone < end, ordered by zone, point and time."""
         values = chunk.values[begin:end].transpose(0, 2, 1).astype(np.float32)
         zones, points, steps = values.shape
         quality = chunk.quality[begin:end].transpose(0, 2, 1)
@@ -226,26 +222,28 @@ class TelemetryFile:
             raise DataError(f"{path}: cannot be read as Parquet: {exc}") from exc
         raw = (self._file.schema_arrow.metadata or {}).get(META_KEY)
         if raw is None:
-            raise SchemaError(f"{path}: no telemetry of this package: its schema has no {META_KEY.decode()!r} entry")
+            raise SchemaError(
+                f"{path}: not a telemetry file of this package: its schema has no {META_KEY.decode()!r} entry"
+            )
         self.meta = TelemetryMeta.from_bytes(raw, path)
         _check_columns(path, _schema(self.meta), self._file.schema_arrow)
         self._whole = ("time",) if self.meta.layout == "wide" else ("time", "zone", "point", "quality")
 
     @property
     def num_steps(self) -> int:
-        """Times in it, if none was left out: what a progress bar counts against."""
+        """The number of times in the file, for progress bars; an estimate if the long layout leaves readings out."""
         rows: int = self._file.metadata.num_rows
         return rows if self.meta.layout == "wide" else rows // max(1, len(self.meta.zones) * len(self.meta.points))
 
     def chunks(self) -> Iterator[Chunk]:
-        """At most a day at a time, in the order of the file."""
+        """Read the file in chunks of at most a day, in its own order."""
         if self.meta.layout == "long":
-            yield from self._chunks_of_long()
+            yield from self._long_chunks()
             return
         rows_per_day = max(1, round(86400 / self.meta.step_s))
         for table in self._row_groups():
             for begin in range(0, len(table), rows_per_day):
-                yield self._chunk_of_wide(table.slice(begin, rows_per_day))
+                yield self._wide_chunk(table.slice(begin, rows_per_day))
 
     def _row_groups(self) -> Iterator[Any]:
         for number in range(self._file.num_row_groups):
@@ -258,8 +256,8 @@ class TelemetryFile:
                     raise DataError(f"{self.path}: {nulls} rows of row group {number} have no {name}; leave them out")
             yield table
 
-    def _chunks_of_long(self) -> Iterator[Chunk]:
-        """Row groups that reach back into the time of the one before hold other zones of the same chunk."""
+    def _long_chunks(self) -> Iterator[Chunk]:
+        """Join row groups that overlap in time: they hold other zones of the same chunk."""
         held: Chunk | None = None
         for table in self._row_groups():
             stamps = _naive(table["time"])
@@ -275,7 +273,7 @@ class TelemetryFile:
             yield held
 
     def _widened(self, held: Chunk | None, times: Times) -> Chunk:
-        """Room for these times: nothing is known there yet."""
+        """Return the chunk with room for these times, where every reading is still missing."""
         if held is not None and np.array_equal(held.times, times):
             return held
         every = times if held is None else np.union1d(held.times, times)
@@ -287,7 +285,7 @@ class TelemetryFile:
             wider.quality[:, kept] = held.quality
         return wider
 
-    def _chunk_of_wide(self, table: Any) -> Chunk:
+    def _wide_chunk(self, table: Any) -> Chunk:
         shape = (len(self.meta.zones), len(self.meta.points), len(table))
         values = np.stack([table[name].to_numpy() for name in _columns(self.meta)]).reshape(shape).transpose(0, 2, 1)
         quality = np.where(np.isnan(values), MISSING, GOOD).astype(np.uint8)
@@ -302,11 +300,11 @@ class TelemetryFile:
         if (other := (kept != given) & ~(np.isnan(kept) & np.isnan(given))).any():
             row = int(np.argmax(other))
             where = f"{self.meta.zones[zone[row]]}/{self.meta.points[point[row]]} at {stamps[row]}"
-            raise DataError(f"{self.path}: {where} is {given[row]:g} and {kept[row]:g}; leave one of them out")
+            raise DataError(f"{self.path}: {where} is {given[row]:g} and {kept[row]:g}; keep only one of the two")
         chunk.quality[zone, when, point] = self._codes(table["quality"], QUALITIES)
 
     def _codes(self, column: Any, names: Sequence[str]) -> NDArray[np.int64]:
-        """The column's own dictionary may have another order than ours, or hold names we do not know."""
+        """Return positions in `names`; the column's own dictionary may have another order, or unknown names."""
         encoded = column.combine_chunks()
         encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
         index = {name: number for number, name in enumerate(names)}
@@ -318,7 +316,7 @@ class TelemetryFile:
 
 
 def read_labels(path: Path) -> Any:
-    """The label rows of a telemetry file as a pyarrow table; a file without attacks has none."""
+    """Return the label rows of a telemetry file as a pyarrow table, which is empty without attacks."""
     try:
         table = pq.read_table(labels_path(path))
     except (OSError, pa.ArrowInvalid) as exc:
@@ -328,7 +326,7 @@ def read_labels(path: Path) -> Any:
 
 
 def coded(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> Any:
-    """A column of names, as numbers into a list of them."""
+    """Return a column of names, stored as positions in `names`."""
     return pa.DictionaryArray.from_arrays(pa.array(codes), list(names))
 
 
@@ -369,13 +367,13 @@ def _is_name(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _check_columns(path: Path, wanted: Any, found: Any) -> None:
-    """All columns are there, and hold what we would write, or its like."""
-    if missing := set(wanted.names) - set(found.names):
+def _check_columns(path: Path, wanted: Any, schema: Any) -> None:
+    """Check that all wanted columns are there and that their types can be read as ours."""
+    if missing := set(wanted.names) - set(schema.names):
         raise SchemaError(f"{path}: missing columns {sorted(missing)}")
     for column in wanted:
         fits, kind = _KINDS[column.type.id]
-        if not fits(given := found.field(column.name).type):
+        if not fits(given := schema.field(column.name).type):
             raise SchemaError(f"{path}: column {column.name!r} holds {given}; it should hold {kind}")
 
 

@@ -1,4 +1,4 @@
-"""A testbed's telemetry with its ground truth, day by day: what training and evaluation read."""
+"""What a testbed returns for training and evaluation: telemetry with its ground truth, day by day."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ NO_EVENT = -1
 
 @dataclass(frozen=True, slots=True)
 class LabelledDay:
-    """m minutes, Z zones, S signals and n nodes of the template (both in the template's order)."""
+    """One day with its ground truth: m minutes, Z zones, S signals and n nodes in the order of the template."""
 
     times: NDArray[np.datetime64]  # [m]
     values: NDArray[np.floating[Any]]  # [m Z S], SI; the last value reported, NaN where it is unknown
     attack_class: NDArray[np.uint8]  # [m Z n] index into CLASSES; 0 is normal
     event: NDArray[np.int16]  # [m Z n] number of the case specification, or NO_EVENT
     observable: NDArray[np.bool_]  # [m Z n] attacked, and some signal of the zone shows it
-    recovering: NDArray[np.bool_]  # [m Z] the attack is over, its traces are not
+    recovering: NDArray[np.bool_]  # [m Z] the attack is over, but its effects are still observable
 
 
 class Testbed(Protocol):

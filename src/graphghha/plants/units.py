@@ -1,4 +1,4 @@
-"""Units of measurement, quantity by quantity: SI inside, everything else is converted at the border."""
+"""Units of measurement by quantity: readings are converted to one inner unit per quantity when they come in."""
 
 from graphghha.errors import SchemaError
 
@@ -6,7 +6,7 @@ CFM = 0.47194745  # L/s of air
 GPM = 0.0630902  # L/s of water
 
 # SI value = (value - shift) * scale; the first unit of a quantity is the one used inside.
-# The same word may stand in two quantities: 50 % is 0.5 of a valve's stroke and 50 %RH of humidity.
+# A unit may occur in two quantities: 50 % is 0.5 of a valve's stroke, and 50 %RH of humidity.
 QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
     "temperature": {"degC": (0.0, 1.0), "degF": (32.0, 1.0 / 1.8), "K": (273.15, 1.0)},
     "flow": {
@@ -41,7 +41,7 @@ QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
     "mode": {"mode": (0.0, 1.0)},
 }
 
-# other spellings, in the plain form of `_plain`
+# other spellings, as `_plain` returns them
 _SPELLINGS = {
     **{word: "degC" for word in ("c", "celsius", "cel", "degreescelsius")},
     **{word: "degF" for word in ("f", "fahrenheit", "degreesfahrenheit")},
@@ -74,25 +74,25 @@ _BY_PLAIN = {_plain(unit): unit for units in QUANTITIES.values() for unit in uni
 
 
 def canonical(unit: str) -> str:
-    """Our spelling of a unit; the unit itself where we know none."""
+    """Return our spelling of a unit, or the unit itself if it is unknown."""
     return _BY_PLAIN.get(_plain(unit), unit)
 
 
 def conversion(unit: str, wanted: str) -> tuple[float, float]:
-    """(shift, scale) such that (value - shift) * scale is in the wanted unit."""
-    found, target = canonical(unit), canonical(wanted)
-    if found == target:
+    """Return (shift, scale) such that (value - shift) * scale is in the wanted unit."""
+    source, target = canonical(unit), canonical(wanted)
+    if source == target:
         return 0.0, 1.0
-    # a word of two quantities means the one whose inner unit is wanted
+    # a unit of two quantities is taken as the one whose inner unit is wanted
     tables = sorted(QUANTITIES.values(), key=lambda units: next(iter(units)) != target)
     for units in tables:
-        if target in units and found in units:
-            (shift, scale), (target_shift, target_scale) = units[found], units[target]
+        if target in units and source in units:
+            (shift, scale), (target_shift, target_scale) = units[source], units[target]
             return shift - target_shift * target_scale / scale, scale / target_scale
     choices = next((list(units) for units in tables if target in units), [target])
     raise SchemaError(f"unit {unit[:40]!r} does not fit a point in {wanted}; use {' | '.join(choices)}")
 
 
 def inner(unit: str) -> str:
-    """The unit used inside for what this unit measures."""
+    """Return the inner unit of the quantity that this unit measures, or the unit itself if it is unknown."""
     return next((next(iter(units)) for units in QUANTITIES.values() if canonical(unit) in units), unit)

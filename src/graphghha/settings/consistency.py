@@ -6,8 +6,7 @@ from graphghha.errors import GraphGHHAError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
 from graphghha.monitor.sinks import MONITOR
-from graphghha.plants import load_plant
-from graphghha.plants.points import Points
+from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
 from graphghha.sources import (
     FileConfig,
@@ -123,7 +122,7 @@ def _check_model(site: SiteTable) -> None:
 def _check_mapping(site: SiteTable) -> None:
     if mapping := site.source_config.mapping:
         plant = load_plant(site.plant)
-        read_mapping(mapping, Points.of(plant, plant.template.replicate(site.zones).points))
+        read_mapping(mapping, Points.from_names(plant, plant.template.replicate(site.zones).points))
 
 
 def _check_source(site: SiteTable) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.plants.points import Points
+from graphghha.plants import Points
 from graphghha.sources.base import Quality, ReadingBatch, Rejection
 from graphghha.sources.config import MAX_AHEAD_S
 from graphghha.sources.mapping import Mapper, Route

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from graphghha._util.suggest import nearest
 from graphghha._util.times import parse_time_ms
 from graphghha.errors import DataError, SchemaError
-from graphghha.plants import Plant
+from graphghha.plants import Dialect, Plant
 from graphghha.plants.arrow import pa, pacsv, pc, pq
-from graphghha.plants.base import Dialect
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, validate_readings

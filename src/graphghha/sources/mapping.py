@@ -11,7 +11,7 @@ from typing import Any
 
 from graphghha._util.suggest import nearest
 from graphghha.errors import ConfigError, DataError, SchemaError
-from graphghha.plants.points import Points
+from graphghha.plants import Points
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
 

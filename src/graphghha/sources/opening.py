@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphghha.errors import SchemaError
-from graphghha.plants import Plant, load_plant
-from graphghha.plants.points import Points
+from graphghha.plants import Plant, Points, load_plant
 from graphghha.sources.base import Source
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
@@ -21,7 +20,7 @@ def open_source(
 
     A listener reads beside the monitor: it leaves the broker's session and the messages in it alone.
     """
-    table = Points.of(plant, points)
+    table = Points.from_names(plant, points)
     rules = read_mapping(config.mapping, table) if config.mapping else None
     mapper = Mapper(table, rules, prefix=config.prefix if isinstance(config, MqttConfig) else "")
     match config:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
 from graphghha.graph import CpsGraph
-from graphghha.plants import known_plants, load_plant
-from graphghha.plants.points import Points
+from graphghha.plants import Points, known_plants, load_plant
 from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
 from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
 from graphghha.windows.multiscale import MINUTE
@@ -45,7 +44,7 @@ class FileRows:
         step_ms = round(meta.step_s * 1000)
         self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=max(portion_rows, 1))
         self._grid: Grid | None = None
-        self._limits = Points.of(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
+        self._limits = Points.from_names(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
         self.out_of_limits = 0  # readings that no sensor can give: unknown, as to a monitor
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError, DataError, NotFoundError, SchemaError
-from graphghha.plants.base import Signal
+from graphghha.plants import Signal
 from graphghha.windows.provenance import Fingerprint, Span, fingerprint
 
 FORMAT = "graphghha-scaler/1"

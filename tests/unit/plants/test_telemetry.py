@@ -171,7 +171,7 @@ def test_files_that_are_no_telemetry_are_refused_by_name(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         TelemetryFile(tmp_path / "absent.parquet")
     pq.write_table(pa.table({"a": [1]}), path)
-    with pytest.raises(SchemaError, match="no telemetry of this package"):
+    with pytest.raises(SchemaError, match="not a telemetry file of this package"):
         TelemetryFile(path)
     pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({"graphghha": "{}"}), path)
     with pytest.raises(SchemaError, match="is not graphghha-telemetry/1"):
@@ -200,7 +200,7 @@ def test_a_reading_given_twice_may_not_contradict_itself(tmp_path):
     assert (next(TelemetryFile(path).chunks()).values == chunk().values).all()
     other = again.set_column(4, "value", pa.array([-1.0], pa.float32()))
     pq.write_table(pa.concat_tables([table, other]), path)
-    with pytest.raises(DataError, match=r"zone-01/B at 2018-07-02T12:02:00.000 is .* and -1; leave one of them out"):
+    with pytest.raises(DataError, match=r"zone-01/B at 2018-07-02T12:02:00.000 is .* and -1; keep only one of the two"):
         list(TelemetryFile(path).chunks())
 
 

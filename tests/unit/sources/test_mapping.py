@@ -1,7 +1,7 @@
 import pytest
 
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.plants.points import Points
+from graphghha.plants import Points
 from graphghha.sources import Rejection
 from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper, read_mapping
 from source_builders import PLANT, POINTS, points
@@ -50,7 +50,7 @@ def test_our_own_names_need_no_mapping():
 
 
 def test_in_a_plant_of_one_zone_the_signal_is_name_enough():
-    mapper = Mapper(Points.of(PLANT, POINTS[:29]))
+    mapper = Mapper(Points.from_names(PLANT, POINTS[:29]))
     assert in_si(mapper, "RM_TEMP", 20.0) == ("zone-01/RM_TEMP", 20.0)
 
 
@@ -112,8 +112,8 @@ def test_a_mapping_that_cannot_work_is_refused_with_what_to_write_instead(mapped
 
 def test_points_that_the_plant_does_not_have_are_refused():
     with pytest.raises(NotFoundError, match="did you mean 'RM_TEMP'"):
-        Points.of(PLANT, ["zone-01/RM_TMEP"])
-    with pytest.raises(NotFoundError, match="nobody measures 'Air_path'"):
-        Points.of(PLANT, ["zone-01/Air_path"])
-    with pytest.raises(ConfigError, match="each of them once"):
-        Points.of(PLANT, ["zone-01/RM_TEMP"] * 2)
+        Points.from_names(PLANT, ["zone-01/RM_TMEP"])
+    with pytest.raises(NotFoundError, match="node 'Air_path' of plant 'fcu' has no signal"):
+        Points.from_names(PLANT, ["zone-01/Air_path"])
+    with pytest.raises(ConfigError, match="each name only once"):
+        Points.from_names(PLANT, ["zone-01/RM_TEMP"] * 2)

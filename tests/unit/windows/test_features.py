@@ -5,7 +5,7 @@ import pytest
 
 from builders import loop_template
 from graphghha.errors import CheckpointError, GraphError, SchemaError
-from graphghha.plants.base import Signal
+from graphghha.plants import Signal
 from graphghha.windows.expectation import CLIP, WEIGHTS, Expectation, noise_floor, reach
 from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Featurizer, Preprocessing
 from graphghha.windows.provenance import Span

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, DataError, NotFoundError, SchemaError
-from graphghha.plants.base import Signal
+from graphghha.plants import Signal
 from graphghha.windows import ScaleConfig, Scaler, Span, fit_scaler
 
 

@@ -17,9 +17,8 @@ from graphghha.classes import CLASSES
 from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.lab.runs.recording import STEP_S, LabelledRun
 from graphghha.lab.runs.run import Run
-from graphghha.plants import CaseSpec, LabelledDay, Plant
+from graphghha.plants import NO_EVENT, CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
-from graphghha.plants.testbed import NO_EVENT
 from graphghha.windows.file_rows import FileRows
 from graphghha.windows.grid import Rows
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from graphghha.lab.runs.equivalent_cases import canonical_days
 from graphghha.lab.runs.run import Run
-from graphghha.plants import LabelledDay, Plant
-from graphghha.plants.testbed import NO_EVENT
+from graphghha.plants import NO_EVENT, LabelledDay, Plant
 from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preprocessing
 from graphghha.windows.multiscale import Summarizer
 from graphghha.windows.scale import Scaler

@@ -18,11 +18,12 @@ from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run
 from graphghha.plants.fcu.conditions import Observe, parse_building
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, check_free, note_simulated
-from graphghha.plants.fcu.physics.building import MAX_ZONES, Building, DayChunk
+from graphghha.plants.fcu.physics.building import Building, DayChunk
 from graphghha.plants.fcu.physics.design import REFERENCE_DESIGN, Design
 from graphghha.plants.fcu.physics.reporting import Reporter
 from graphghha.plants.fcu.physics.weather import read_weather
 from graphghha.plants.fcu.signals import INDEX, NAMES, SIGNALS
+from graphghha.plants.fcu.testbed import zone_names
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.telemetry import GOOD, Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
 
@@ -78,13 +79,6 @@ class RunConfig:
     @property
     def zone_names(self) -> tuple[str, ...]:
         return zone_names(self.zones)
-
-
-def zone_names(zones: int) -> tuple[str, ...]:
-    """The names a replicated template gives its zones."""
-    if not 1 <= zones <= MAX_ZONES:
-        raise ConfigError(f"simulate: {zones} zones; a building has 1 to {MAX_ZONES}")
-    return TEMPLATE.replicate(zones).zone_names
 
 
 def simulate(

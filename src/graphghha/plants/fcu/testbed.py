@@ -6,21 +6,28 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from graphghha.classes import CLASSES
+from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import class_of
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
 from graphghha.plants.fcu.conditions import Observe, parse_building
-from graphghha.plants.fcu.physics.building import Building
+from graphghha.plants.fcu.physics.building import MAX_ZONES, Building
 from graphghha.plants.fcu.physics.design import Design
 from graphghha.plants.fcu.physics.reporting import Reporter
 from graphghha.plants.fcu.signals import NAMES
-from graphghha.plants.fcu.simulate import zone_names
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
 _CLASS = np.array([CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.uint8)
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
+
+
+def zone_names(zones: int) -> tuple[str, ...]:
+    """Return the names of the zones of a building."""
+    if not 1 <= zones <= MAX_ZONES:
+        raise ConfigError(f"simulate: {zones} zones; a building has 1 to {MAX_ZONES}")
+    return TEMPLATE.replicate(zones).zone_names
 
 
 def run(

@@ -20,8 +20,7 @@ from graphghha.lab.training.train import parse_budget
 from graphghha.lab.training.validation import Validation
 from graphghha.lab.training.windows import CLEAR, HIDDEN, VOID, LabelledWindows, _worth
 from graphghha.nn import ADU
-from graphghha.plants import load_plant
-from graphghha.plants.testbed import LabelledDay
+from graphghha.plants import LabelledDay, load_plant
 from graphghha.windows.expectation import noise_floor
 from graphghha.windows.features import RECENT
 

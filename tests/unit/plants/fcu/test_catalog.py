@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from graphghha.errors import NotFoundError
-from graphghha.plants import load_plant
-from graphghha.plants.base import choose_cases
+from graphghha.plants import choose_cases, load_plant
 from graphghha.plants.fcu.attacks.catalog import CASES, ROWS, class_of
 from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN
 from graphghha.plants.fcu.attacks.schedule import Event, Imposed, plan

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from graphghha.plants import CaseSpec
+from graphghha.plants import NO_EVENT, CaseSpec
 from graphghha.plants.fcu import testbed
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
 from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
@@ -12,7 +12,6 @@ from graphghha.plants.fcu.attacks.schedule import Imposed, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NOISE, NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
-from graphghha.plants.testbed import NO_EVENT
 
 MONDAY = datetime(2018, 7, 2)
 RM_TEMP = INDEX["RM_TEMP"]

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from graphghha.plants import Plant, load_plant, load_simulator
-from graphghha.plants.points import Points
+from graphghha.plants import Plant, Points, load_plant, load_simulator
 from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.mapping import Mapper
@@ -58,7 +57,7 @@ def _sources(
         load_simulator("fcu")(zones=zones, days=days, start=START, seed=1, cases=[], out=file, layout=layout)
         config = FileConfig(path=file, format="parquet")
         yield f"parquet {layout}", open_source(config, site="site", points=names, plant=plant), None
-    points = Points.of(plant, names)
+    points = Points.from_names(plant, names)
     for label, lines in (("JSON line per reading", _readings(points)), ("JSON line per device", _devices(points))):
         yield label, LineSource(io.BytesIO(b"\n".join(lines)), BatchBuilder("site", Mapper(points))), None
     if mqtt is None:
