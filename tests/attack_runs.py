@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphghha.plants.fcu.attacks.catalog import ROWS
 from graphghha.plants.fcu.attacks.labels import Labeller
-from graphghha.plants.fcu.attacks.schedule import Event, Imposed, plan
+from graphghha.plants.fcu.attacks.schedule import Event, ScheduledAttack, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.physics.weather import Weather
 
@@ -52,8 +52,8 @@ def weather(season: str) -> Weather:
 def run(season: str) -> Season:
     start = SEASONS[season]
     events = [replace(plan(name, zone, start + ONSET), duration=DURATION) for zone, name in enumerate(ROWS)]
-    helpers = [Imposed(helper) for event in events for helper in helpers_of(event.case, event.zone, start)]
-    attacks = [*helpers, *(Imposed(event) for event in events)]
+    helpers = [ScheduledAttack(helper) for event in events for helper in helpers_of(event.case, event.zone, start)]
+    attacks = [*helpers, *(ScheduledAttack(event) for event in events)]
     building = Building(zones=len(ROWS), seed=11, start=start, weather=weather(season), attacks=attacks)
     twin = building.twin(helpers)
     labeller = Labeller(events)

@@ -13,7 +13,7 @@ from graphghha.graph import EdgeKind, NeighborRule, neighborhood
 from graphghha.plants.fcu.attacks.catalog import ROWS
 from graphghha.plants.fcu.attacks.hooks import MINUTES, NEUTRAL, Day, DayHooks
 from graphghha.plants.fcu.attacks.labels import WINDOW_MIN
-from graphghha.plants.fcu.attacks.schedule import Imposed, plan
+from graphghha.plants.fcu.attacks.schedule import ScheduledAttack, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.physics.weather import Weather
 from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, NUM_SIGNALS, SOURCE_SCALE
@@ -96,16 +96,16 @@ def test_a_reading_nobody_acts_on_changes_alone_and_ends_at_once(seasons: dict[s
 def test_its_hooks_are_touched_in_its_span_only(zone: int) -> None:
     start = SEASONS["winter"]
     event = replace(plan(NAMES_OF_CASES[zone], 0, start + ONSET), duration=DURATION)
-    imposed = Imposed(event)
+    attack = ScheduledAttack(event)
     touched = []
     for number in range(3):
         day, hooks = Day(number, start + timedelta(days=number)), DayHooks(1)
-        imposed.impose(hooks, day)
+        attack.apply(hooks, day)
         edited = hooks.zone(0)
         fields = ~np.isclose(edited.fields, NEUTRAL, rtol=0, atol=0, equal_nan=True)
         offsets, overrides = edited.offsets != 0, ~np.isnan(edited.overrides)
         touched.append(fields.any(axis=1) | offsets.any(axis=1) | overrides.any(axis=1))
-        imposed.observe(day, np.zeros((1, MINUTES, NUM_SIGNALS)))
+        attack.observe(day, np.zeros((1, MINUTES, NUM_SIGNALS)))
     minutes = np.flatnonzero(np.concatenate(touched))
     assert minutes[0] == FIRST
     assert minutes[-1] == LAST - 1
@@ -132,7 +132,7 @@ def test_any_attacks_together_in_any_weather_stay_finite_and_inside_the_instrume
     start = SEASONS["winter"]
     hours = coldest + swing * np.random.default_rng(seed).random(8760)
     events = [plan(name, zone, start + timedelta(minutes=minute)) for name, zone, minute in cases]
-    attacks = [Imposed(event) for event in events]
+    attacks = [ScheduledAttack(event) for event in events]
     outdoor = Weather(hours, np.full(8760, percent))
     for day in Building(zones=3, seed=seed, start=start, weather=outdoor, attacks=attacks).days(3):
         assert np.isfinite(day.telemetry).all()

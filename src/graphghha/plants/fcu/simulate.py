@@ -14,7 +14,7 @@ from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.labels_file import LabelsWriter
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, schedule_attacks
 from graphghha.plants.fcu.conditions import Observe, parse_building
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, check_free, note_simulated
@@ -97,7 +97,7 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
         seed=config.seed,
         start=config.start,
         weather=read_weather(config.weather) if config.weather else None,
-        attacks=impose(config.events),
+        attacks=schedule_attacks(config.events),
         design=config.design,
     )
     labeller = Labeller(config.events, visible_differences(building))

@@ -8,9 +8,9 @@ import numpy as np
 from graphghha.classes import CLASSES
 from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseSpec
-from graphghha.plants.fcu.attacks.catalog import class_of
+from graphghha.plants.fcu.attacks.catalog import node_class
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, schedule_attacks
 from graphghha.plants.fcu.conditions import Observe, parse_building
 from graphghha.plants.fcu.physics.building import MAX_ZONES, Building
 from graphghha.plants.fcu.physics.design import Design
@@ -19,7 +19,7 @@ from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
-_CLASS = np.array([CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.uint8)
+_CLASS = np.array([CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.uint8)
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
 
 
@@ -53,7 +53,9 @@ def run(
 def _days(
     zones: int, days: int, start: datetime, seed: int, events: tuple[Event, ...], nominal: bool, design: Design
 ) -> Iterator[LabelledDay]:
-    building = Building(zones=zones, seed=seed, start=start, attacks=impose(events), nominal=nominal, design=design)
+    building = Building(
+        zones=zones, seed=seed, start=start, attacks=schedule_attacks(events), nominal=nominal, design=design
+    )
     reporter = Reporter(design.reporting, zones, seed)
     for chunk, rows in labelled_days(building, Labeller(events, visible_differences(building)), days):
         values = chunk.telemetry

@@ -13,15 +13,15 @@ from graphghha.plants.fcu.attacks.effects import (
     Bias,
     Drift,
     FalseCommand,
-    Impose,
     Oscillate,
     Replay,
     Saturate,
+    SetHooks,
     Span,
     Together,
 )
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, ZoneHooks
-from graphghha.plants.fcu.attacks.schedule import Event, Imposed, check_events, plan
+from graphghha.plants.fcu.attacks.schedule import Event, ScheduledAttack, check_events, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS
 
@@ -45,13 +45,13 @@ def edited(attack, **where):
 
 
 def test_a_stuck_valve_is_held_from_the_first_minute_however_slow_the_ramp():
-    hooks = edited(Impose({"cooling_stuck": 0.5}), begin=600, strength=0.1)
+    hooks = edited(SetHooks({"cooling_stuck": 0.5}), begin=600, strength=0.1)
     assert np.isnan(hooks.hook("cooling_stuck")[:600]).all()
     assert (hooks.hook("cooling_stuck")[600:] == 0.5).all()
 
 
 def test_factors_multiply_offsets_add_and_leaks_take_the_larger():
-    twice = Together((Impose({"airflow_factor": 0.5, "cooling_leak": 0.2, "heating_setpoint_offset": 1.0}),) * 2)
+    twice = Together((SetHooks({"airflow_factor": 0.5, "cooling_leak": 0.2, "heating_setpoint_offset": 1.0}),) * 2)
     hooks = edited(twice)
     assert hooks.hook("airflow_factor")[0] == 0.25
     assert hooks.hook("cooling_leak")[0] == 0.2
@@ -59,7 +59,7 @@ def test_factors_multiply_offsets_add_and_leaks_take_the_larger():
 
 
 def test_half_strength_is_half_way_from_neutral():
-    hooks = edited(Impose({"airflow_factor": 0.6, "heating_leak": 0.4, "damper_command_offset": 0.2}), strength=0.5)
+    hooks = edited(SetHooks({"airflow_factor": 0.6, "heating_leak": 0.4, "damper_command_offset": 0.2}), strength=0.5)
     values = [hooks.hook(name)[0] for name in ("airflow_factor", "heating_leak", "damper_command_offset")]
     assert values == pytest.approx([0.8, 0.2, 0.1])
 
@@ -97,7 +97,7 @@ def test_a_replay_prefers_a_day_of_the_same_kind_and_refuses_to_start_without_a_
 
 def test_a_replay_plays_back_exactly_what_was_read_on_the_clean_day():
     event = plan("Replay_Room", 1, MONDAY + timedelta(days=1, hours=8), duration=timedelta(hours=30))
-    building = Building(zones=2, seed=3, start=MONDAY, attacks=[Imposed(event)])
+    building = Building(zones=2, seed=3, start=MONDAY, attacks=[ScheduledAttack(event)])
     monday, tuesday, wednesday = (chunk.telemetry[1, :, INDEX["FCU_RAT"]] for chunk in building.days(3))
     assert (tuesday[480:] == monday[480:]).all()
     assert (wednesday[: 14 * 60] == monday[: 14 * 60]).all()
@@ -108,7 +108,9 @@ def test_a_replay_plays_back_exactly_what_was_read_on_the_clean_day():
 def test_two_attacks_on_one_zone_and_one_on_another_act_at_once():
     start = MONDAY + timedelta(hours=9)
     cases = (("FCU_OADMPRStuck_50", 0), ("FCU_SensorBias_RMTemp_+2C", 0), ("FCU_VLVStuck_Cooling_20", 2))
-    building = Building(zones=3, seed=3, start=MONDAY, attacks=[Imposed(plan(name, z, start)) for name, z in cases])
+    building = Building(
+        zones=3, seed=3, start=MONDAY, attacks=[ScheduledAttack(plan(name, z, start)) for name, z in cases]
+    )
     twin = building.twin()
     attacked, clean = building.step().telemetry, twin.step().telemetry
     assert attacked[0, 700, INDEX["FCU_DMPR"]] == pytest.approx(0.5, abs=0.02)
@@ -123,8 +125,8 @@ class Always:
 
     settings: dict[str, float]
 
-    def impose(self, hooks, day):
-        Impose(self.settings).edit(hooks.zone(0), span())
+    def apply(self, hooks, day):
+        SetHooks(self.settings).edit(hooks.zone(0), span())
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_a_false_command_moves_the_drive_and_leaves_the_reported_command_as_it_w
     onset = 14 * 60
     building = Building(seed=3, start=MONDAY, noise=False, attacks=(Always(held),))
     event = plan("CommandOffset_Cooling_+30", 0, MONDAY + timedelta(minutes=onset))
-    false = Imposed(event)
+    false = ScheduledAttack(event)
     false.attack = FalseCommand(hook, command, amount)
     twin = building.twin(attacks=(Always(held), false))
     plain, attacked = (each.step().telemetry[0] for each in (building, twin))

@@ -36,7 +36,7 @@ class Hold:
     zone: int = 0
     seen: list[int] = field(default_factory=list)
 
-    def impose(self, hooks: DayHooks, day: Day) -> None:
+    def apply(self, hooks: DayHooks, day: Day) -> None:
         minutes = day.minutes(self.onset, None)
         zone = hooks.zone(self.zone)
         for name, value in self.hooks.items():

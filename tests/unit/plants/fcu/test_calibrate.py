@@ -9,7 +9,7 @@ from graphghha.cli.testbed import testbed as command
 from graphghha.errors import DataError, SchemaError
 from graphghha.plants.fcu.lbnl.calibrate import (
     Calibration,
-    Row,
+    Comparison,
     Statistics,
     compare,
     hourly_fit,
@@ -74,9 +74,9 @@ def test_moved_means_a_shift_or_another_spread(mean, std, moved):
 
 def test_the_saturated_case_stands_apart_in_the_summary():
     rows = (
-        Row(FAULT_FREE, "RM_TEMP", 0.0, 1.0, False, False),
-        Row("FCU_OABlockage", "RM_TEMP", 0.5, 1.0, True, False),
-        Row("FCU_OADMPRStuck_100", "RM_TEMP", 9.0, 9.0, True, True),
+        Comparison(FAULT_FREE, "RM_TEMP", 0.0, 1.0, False, False),
+        Comparison("FCU_OABlockage", "RM_TEMP", 0.5, 1.0, True, False),
+        Comparison("FCU_OADMPRStuck_100", "RM_TEMP", 9.0, 9.0, True, True),
     )
     summary = Calibration(rows).summary()
     assert summary["pairs"] == 2 and summary["share_mean_within"] == 0.5 and summary["moved_pairs"] == 1

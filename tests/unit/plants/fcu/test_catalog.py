@@ -6,9 +6,9 @@ import pytest
 
 from graphghha.errors import NotFoundError
 from graphghha.plants import choose_cases, load_plant
-from graphghha.plants.fcu.attacks.catalog import CASES, ROWS, class_of
+from graphghha.plants.fcu.attacks.catalog import CASES, ROWS, node_class
 from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN
-from graphghha.plants.fcu.attacks.schedule import Event, Imposed, plan
+from graphghha.plants.fcu.attacks.schedule import Event, ScheduledAttack, plan
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE, SETTINGS
 from graphghha.plants.fcu.lbnl.checksums import MD5
 from graphghha.plants.fcu.physics.building import Building
@@ -54,7 +54,7 @@ def test_every_case_names_nodes_of_the_template_and_a_class_of_the_paper():
     for case in CASES.values():
         assert case.meaning
         assert case.attack_class in {"actuator", "sensor", "controller"}
-        assert case.attack_class == class_of(case.targets[0])
+        assert case.attack_class == node_class(case.targets[0])
         assert set(case.targets) | set(case.equivalent) <= set(TEMPLATE.names)
         assert not set(case.targets) & set(case.equivalent)
 
@@ -84,7 +84,7 @@ def public_runs():
     weeks = []
     for month in (1, 4, 7, 10):
         start = datetime(2018, month, 8)
-        attacks = [Imposed(Event(case=name, zone=zone, start=start)) for zone, name in enumerate(PUBLIC)]
+        attacks = [ScheduledAttack(Event(case=name, zone=zone, start=start)) for zone, name in enumerate(PUBLIC)]
         building = Building(zones=len(PUBLIC) + 1, start=start, attacks=attacks, nominal=True, noise=False)
         week = np.concatenate([chunk.telemetry for chunk in building.days(7)], axis=1)
         halves = week.reshape(len(week), -1, WINDOW_MIN, NUM_SIGNALS)
@@ -111,7 +111,7 @@ def test_stealthy_cases_stay_inside_the_ranges_of_normal_operation():
     attacked, clean = [], []
     for month in (1, 4, 7, 10):
         start = datetime(2018, month, 8)
-        attacks = [Imposed(plan(name, zone, start + timedelta(days=2))) for zone, name in enumerate(stealthy)]
+        attacks = [ScheduledAttack(plan(name, zone, start + timedelta(days=2))) for zone, name in enumerate(stealthy)]
         building = Building(zones=12, seed=4, start=start, attacks=attacks)
         clean += [chunk.telemetry for chunk in building.twin().days(7)]
         attacked += [chunk.telemetry for chunk in building.days(7)]

@@ -8,7 +8,7 @@ from graphghha.plants import NO_EVENT, CaseSpec
 from graphghha.plants.fcu import testbed
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day
 from graphghha.plants.fcu.attacks.labels import VISIBLE, WINDOW_MIN, Labeller, labelled_days
-from graphghha.plants.fcu.attacks.schedule import Imposed, plan
+from graphghha.plants.fcu.attacks.schedule import ScheduledAttack, plan
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NOISE, NUM_SIGNALS
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -137,7 +137,7 @@ def test_signals_without_noise_are_judged_by_the_rounding_of_the_data_set():
 def test_a_building_is_labelled_from_the_day_of_the_first_onset_and_tallied():
     event = plan("FCU_VLVStuck_Heating_100", 1, MONDAY + timedelta(days=1, hours=10), duration=timedelta(hours=3))
     labeller = Labeller([event])
-    building = Building(zones=2, seed=1, start=MONDAY, attacks=[Imposed(event)])
+    building = Building(zones=2, seed=1, start=MONDAY, attacks=[ScheduledAttack(event)])
     labels = [rows for _, rows in labelled_days(building, labeller, 3)]
     assert labels[0] is None
     assert labels[1].active.sum() == 180
@@ -152,7 +152,7 @@ def test_a_building_is_labelled_from_the_day_of_the_first_onset_and_tallied():
 def test_an_attack_without_effect_is_active_but_never_observable():
     event = replace(plan("InterlockOff", 0, MONDAY + timedelta(hours=10)), duration=timedelta(hours=3))
     labeller = Labeller([event])
-    building = Building(zones=1, seed=1, start=MONDAY, attacks=[Imposed(event)])
+    building = Building(zones=1, seed=1, start=MONDAY, attacks=[ScheduledAttack(event)])
     ((_, rows),) = labelled_days(building, labeller, 1)
     assert rows.active.all()
     assert not rows.observable.any()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.plants.fcu.lbnl import files as lbnl
 from graphghha.plants.fcu.lbnl.checksums import MD5
-from graphghha.plants.fcu.lbnl.files import AlteredFileWarning, LbnlFile, RepairWarning, case_name_of, open_lbnl
-from graphghha.plants.fcu.lbnl.rows import Repairs, minute_of
+from graphghha.plants.fcu.lbnl.files import AlteredFileWarning, LbnlFile, RepairWarning, case_from_file_name, open_lbnl
+from graphghha.plants.fcu.lbnl.rows import Repairs, parse_minute
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, note_simulated
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX, NAMES, SOURCE_SCALE, one_to_si
@@ -113,7 +113,7 @@ def test_the_label_is_the_file_name_even_when_a_tool_has_escaped_it(tmp_path):
     assert files["FCU_Mine"].case is None
     assert not files["FCU_Mine"].is_normal
     assert files["FCU_OABlockage"].expected_rows == 525_600
-    assert case_name_of("FCU_FilterRestriction_10%.csv") == "FCU_FilterRestriction_10%"
+    assert case_from_file_name("FCU_FilterRestriction_10%.csv") == "FCU_FilterRestriction_10%"
 
 
 def test_a_subset_comes_in_the_order_asked_for_and_an_absent_case_gets_a_hint(folder):
@@ -383,7 +383,7 @@ def test_junk_bytes_anywhere_never_raise_a_foreign_error(junk, at, tmp_path_fact
 def test_units_of_the_border():
     assert one_to_si("RM_TEMP", 72.0) == pytest.approx(22.2222, abs=1e-4)
     assert one_to_si("FCU_DA_CFM", 397.9) == pytest.approx(187.8, abs=0.1)
-    assert minute_of("01/01/1970 01:00") == 60
+    assert parse_minute("01/01/1970 01:00") == 60
 
 
 def test_digests_are_those_of_the_published_list(data_dir):

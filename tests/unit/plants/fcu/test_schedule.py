@@ -6,8 +6,8 @@ import pytest
 
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants import CaseSpec
-from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, class_of
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, impose, plan
+from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, node_class
+from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, plan, schedule_attacks
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX
 
@@ -27,7 +27,7 @@ def on_day(day, case, *, zone=0, hours=6, **more):
 def test_a_replay_does_not_play_back_an_attacked_day():
     biased, replay = on_day(1, "FCU_SensorBias_RMTemp_+4C"), on_day(2, "Replay_Room")
     check_events([biased, replay], MONDAY, WEEK, 1)
-    building = Building(zones=1, seed=3, start=MONDAY, attacks=impose([biased, replay]))
+    building = Building(zones=1, seed=3, start=MONDAY, attacks=schedule_attacks([biased, replay]))
     monday, tuesday, wednesday = (chunk.telemetry[0, 540:900, INDEX["RM_TEMP"]] for chunk in building.days(3))
     assert (wednesday == monday).all()
     assert not (wednesday == tuesday).any()
@@ -36,7 +36,7 @@ def test_a_replay_does_not_play_back_an_attacked_day():
 def test_a_day_that_is_attacked_in_another_zone_only_is_clean():
     events = [on_day(0, "FCU_OABlockage", zone=1), on_day(1, "Replay_Room")]
     check_events(events, MONDAY, WEEK, 2)
-    building = Building(zones=2, seed=3, start=MONDAY, attacks=impose(events))
+    building = Building(zones=2, seed=3, start=MONDAY, attacks=schedule_attacks(events))
     monday, tuesday = (chunk.telemetry[0, 540:900, INDEX["RM_TEMP"]] for chunk in building.days(2))
     assert (tuesday == monday).all()
 
@@ -87,7 +87,7 @@ def test_a_replay_takes_chosen_sensors_and_only_those_are_played_back():
     event = read_event(text)
     assert str(event) == text
     assert event.row.info.targets == ("FCU_RAT", "FCU_OA_CFM")
-    building = Building(zones=2, seed=3, start=MONDAY, attacks=impose([event]))
+    building = Building(zones=2, seed=3, start=MONDAY, attacks=schedule_attacks([event]))
     monday, tuesday = (chunk.telemetry[1, 480:600] for chunk in building.days(2))
     same = {name for name, column in INDEX.items() if (monday[:, column] == tuesday[:, column]).all()}
     noisy = {name for name in REPLAYABLE if name in same}
@@ -96,7 +96,7 @@ def test_a_replay_takes_chosen_sensors_and_only_those_are_played_back():
 
 def test_every_sensor_and_nothing_else_can_be_replayed():
     assert len(REPLAYABLE) == 18
-    assert {class_of(name) for name in REPLAYABLE} == {"sensor"}
+    assert {node_class(name) for name in REPLAYABLE} == {"sensor"}
 
 
 @pytest.mark.parametrize(

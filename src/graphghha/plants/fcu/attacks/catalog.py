@@ -9,12 +9,12 @@ from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseInfo
 from graphghha.plants.fcu.attacks.effects import Attack, Replay
 from graphghha.plants.fcu.attacks.threats import STEALTHY_RAMP, TEMPORARY, TEMPORARY_DURATION, THREATS
-from graphghha.plants.fcu.lbnl.cases import attack_of
+from graphghha.plants.fcu.lbnl.cases import build_attack
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL, TEMPLATE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class CatalogRow:
     """One case: what it is, how to build it afresh, and its own duration and ramp unless an event says otherwise."""
 
     info: CaseInfo
@@ -24,7 +24,7 @@ class Row:
     stealthy: bool = False
 
 
-def class_of(node: str) -> str:
+def node_class(node: str) -> str:
     """The class of an attack on a node: the node's kind, for an attack is localized on the node it acts through."""
     return str(TEMPLATE.nodes[TEMPLATE.index(node)].kind)
 
@@ -76,56 +76,56 @@ _EQUIVALENT: dict[str, tuple[str, ...]] = {
 }
 
 
-def _public() -> Iterator[Row]:
+def _public() -> Iterator[CatalogRow]:
     for mechanism, severities, family, targets, equivalent, meaning in _PUBLIC:
         for severity in severities.split() or [""]:
             name = f"FCU_{mechanism}_{severity}".rstrip("_")
             info = CaseInfo(
                 name=name,
                 family=family,
-                attack_class=class_of(targets[0]),
+                attack_class=node_class(targets[0]),
                 targets=targets,
                 severity=severity,
                 equivalent=_EQUIVALENT.get(name, equivalent),
                 meaning=meaning.format(severity.lower() if severity.isalpha() else severity),
             )
-            yield Row(info=info, build=partial(attack_of, name))
+            yield CatalogRow(info=info, build=partial(build_attack, name))
 
 
-def _threats() -> Iterator[Row]:
+def _threats() -> Iterator[CatalogRow]:
     for family, threats in THREATS.items():
         stealthy = family == "stealthy"
         for name, threat in threats.items():
             info = CaseInfo(
                 name=name,
                 family=family,
-                attack_class=class_of(threat.targets[0]),
+                attack_class=node_class(threat.targets[0]),
                 targets=threat.targets,
                 severity=threat.severity,
                 meaning=threat.meaning,
             )
             ramp = STEALTHY_RAMP if stealthy else timedelta(0)
-            yield Row(info=info, build=threat.build, ramp=ramp, stealthy=stealthy)
+            yield CatalogRow(info=info, build=threat.build, ramp=ramp, stealthy=stealthy)
 
 
-def _temporary() -> Iterator[Row]:
+def _temporary() -> Iterator[CatalogRow]:
     for row in _public():
         if row.info.name in TEMPORARY:
             name = row.info.name.replace("FCU_", "Temporary_")
             meaning = f"{row.info.meaning}, for two hours"
             info = replace(row.info, name=name, family="temporary", meaning=meaning, same_as=row.info.name)
-            yield Row(info=info, build=row.build, duration=TEMPORARY_DURATION)
+            yield CatalogRow(info=info, build=row.build, duration=TEMPORARY_DURATION)
 
 
 REPLAY = "Replay"  # not in the catalogue's list: it has no targets until an event chooses them
 REPLAYABLE = tuple(
     signal
     for signal, name in zip(TEMPLATE.signals, TEMPLATE.names, strict=True)
-    if signal and class_of(name) == "sensor"
+    if signal and node_class(name) == "sensor"
 )
 
 
-def chosen_replay(signals: tuple[str, ...]) -> Row:
+def replay_row(signals: tuple[str, ...]) -> CatalogRow:
     """A replay on chosen sensors."""
     if wrong := [name for name in signals if name not in REPLAYABLE]:
         raise ConfigError(f"case {REPLAY}: {wrong[0]!r} is no sensor to replay; choose of {', '.join(REPLAYABLE)}")
@@ -138,8 +138,8 @@ def chosen_replay(signals: tuple[str, ...]) -> Row:
         targets=signals,
         meaning="readings of chosen sensors of an earlier day",
     )
-    return Row(info=info, build=partial(Replay, signals))
+    return CatalogRow(info=info, build=partial(Replay, signals))
 
 
-ROWS: dict[str, Row] = {row.info.name: row for row in (*_public(), *_threats(), *_temporary())}
+ROWS: dict[str, CatalogRow] = {row.info.name: row for row in (*_public(), *_threats(), *_temporary())}
 CASES: dict[str, CaseInfo] = {name: row.info for name, row in ROWS.items()}

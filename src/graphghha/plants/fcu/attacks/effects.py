@@ -37,7 +37,7 @@ class Attack(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Impose:
+class SetHooks:
     """Set hooks of the plant: stuck and leaking actuators, fouled coils, obstructed air, altered control."""
 
     settings: Mapping[str, float]
@@ -197,24 +197,24 @@ class Together:
             part.edit(hooks, span)
 
 
-def replays_in(attack: Attack) -> list[Replay]:
+def find_replays(attack: Attack) -> list[Replay]:
     """The parts of an attack that must listen before they act."""
     if isinstance(attack, Together):
-        return [replay for part in attack.parts for replay in replays_in(part)]
+        return [replay for part in attack.parts for replay in find_replays(part)]
     return [attack] if isinstance(attack, Replay) else []
 
 
-def holds_in(attack: Attack) -> dict[str, float]:
+def held_values(attack: Attack) -> dict[str, float]:
     """The hooks and readings an attack holds fixed, and at which value; a replay's is NaN, which equals no other."""
     if isinstance(attack, Together):
-        return {name: value for part in attack.parts for name, value in holds_in(part).items()}
-    if isinstance(attack, Impose):
+        return {name: value for part in attack.parts for name, value in held_values(part).items()}
+    if isinstance(attack, SetHooks):
         return {name: value for name, value in attack.settings.items() if np.isnan(HOOKS[name])}
     if isinstance(attack, Saturate):
         return {f"reading {attack.signal}": attack.value}
     if isinstance(attack, Hold):
         return {f"reading {attack.signal}": float("nan")}
-    return {f"reading {name}": float("nan") for replay in replays_in(attack) for name in replay.signals}
+    return {f"reading {name}": float("nan") for replay in find_replays(attack) for name in replay.signals}
 
 
 def _is_workday(day: Day) -> bool:

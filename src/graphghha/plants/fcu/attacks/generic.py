@@ -13,18 +13,18 @@ import numpy as np
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseInfo
-from graphghha.plants.fcu.attacks.catalog import Row, class_of
+from graphghha.plants.fcu.attacks.catalog import CatalogRow, node_class
 from graphghha.plants.fcu.attacks.effects import (
     Attack,
     Bias,
     Drift,
     Hold,
-    Impose,
     Noise,
     Oscillate,
     Replay,
     Saturate,
     Scale,
+    SetHooks,
     Swing,
     Together,
 )
@@ -106,19 +106,19 @@ def _together(rng: Rng) -> Drawn:
 
 def _stuck(rng: Rng) -> Drawn:
     drive = _of(rng, tuple(_DRIVES))
-    return Impose({f"{drive}_stuck": float(rng.choice([0.0, 1.0, rng.random()]))}), (_DRIVES[drive],), ()
+    return SetHooks({f"{drive}_stuck": float(rng.choice([0.0, 1.0, rng.random()]))}), (_DRIVES[drive],), ()
 
 
 def _leak(rng: Rng) -> Drawn:
     drive = _of(rng, tuple(_DRIVES))
-    return Impose({f"{drive}_leak": _log_uniform(rng, 0.08, 1.0)}), (_DRIVES[drive],), ()
+    return SetHooks({f"{drive}_leak": _log_uniform(rng, 0.08, 1.0)}), (_DRIVES[drive],), ()
 
 
 def _command_offset(rng: Rng) -> Drawn:
     drive = _of(rng, (*_DRIVES, "fan"))
     if drive == "fan":
-        return Impose({"fan_speed_offset": _sign(rng) * _log_uniform(rng, 0.5, 6.0)}), ("FCU_SPD",), ()
-    return Impose({f"{drive}_command_offset": _sign(rng) * _log_uniform(rng, 0.06, 0.7)}), (_DRIVES[drive],), ()
+        return SetHooks({"fan_speed_offset": _sign(rng) * _log_uniform(rng, 0.5, 6.0)}), ("FCU_SPD",), ()
+    return SetHooks({f"{drive}_command_offset": _sign(rng) * _log_uniform(rng, 0.06, 0.7)}), (_DRIVES[drive],), ()
 
 
 def _setpoint(rng: Rng) -> Drawn:
@@ -126,7 +126,7 @@ def _setpoint(rng: Rng) -> Drawn:
     hooks = {"cooling_setpoint_offset": _sign(rng) * size, "heating_setpoint_offset": _sign(rng) * size}
     chosen = [(hooks, _SETPOINTS), (_only(hooks, "cooling"), _SETPOINTS[:1]), (_only(hooks, "heating"), _SETPOINTS[1:])]
     settings, nodes = chosen[which]
-    return Impose(settings), nodes, ()
+    return SetHooks(settings), nodes, ()
 
 
 def _setpoint_swing(rng: Rng) -> Drawn:
@@ -138,24 +138,24 @@ def _setpoint_swing(rng: Rng) -> Drawn:
 
 def _gains(rng: Rng) -> Drawn:
     factor = _log_uniform(rng, 3.0, 40.0) if rng.random() < 0.7 else _log_uniform(rng, 0.02, 0.3)
-    return Impose({"gain_factor": factor}), ("FCU_CVLV_DM", "FCU_HVLV_DM"), ()
+    return SetHooks({"gain_factor": factor}), ("FCU_CVLV_DM", "FCU_HVLV_DM"), ()
 
 
 def _airflow(rng: Rng) -> Drawn:
     """Air lost in filter or fins is the same hook: nobody can tell coil and filter apart by it."""
     if rng.random() < 0.7:
-        return Impose({"airflow_factor": rng.uniform(0.3, 0.95)}), (AIR_PATH,), (COOLING_COIL, HEATING_COIL)
-    return Impose({"outlet_blockage": rng.uniform(0.2, 0.9)}), (AIR_PATH,), ()
+        return SetHooks({"airflow_factor": rng.uniform(0.3, 0.95)}), (AIR_PATH,), (COOLING_COIL, HEATING_COIL)
+    return SetHooks({"outlet_blockage": rng.uniform(0.2, 0.9)}), (AIR_PATH,), ()
 
 
 def _outdoor_air(rng: Rng) -> Drawn:
-    return Impose({"outdoor_factor": rng.uniform(0.02, 0.8)}), (AIR_PATH,), ()
+    return SetHooks({"outdoor_factor": rng.uniform(0.02, 0.8)}), (AIR_PATH,), ()
 
 
 def _heat_transfer(rng: Rng) -> Drawn:
     coil = _of(rng, tuple(_COILS))
     what = _of(rng, ("water_ua", "water_flow"))
-    return Impose({f"{coil}_{what}": rng.uniform(0.1, 0.9)}), (_COILS[coil],), ()
+    return SetHooks({f"{coil}_{what}": rng.uniform(0.1, 0.9)}), (_COILS[coil],), ()
 
 
 _PHYSICAL: tuple[Callable[[Rng], Drawn], ...] = (_stuck, _leak, _command_offset, _airflow, _heat_transfer)
@@ -196,7 +196,7 @@ MECHANISMS: Mapping[str, tuple[Callable[[Rng], Drawn], float]] = {
 
 
 @lru_cache(maxsize=4096)
-def generic_row(name: str) -> Row:
+def generic_row(name: str) -> CatalogRow:
     """Return the attack that `generic:MECHANISM:SEED` names, as a row of a catalogue."""
     mechanism, _, seed = name.removeprefix(PREFIX).partition(":")
     if mechanism not in MECHANISMS or not (seed.isascii() and seed.isdigit()):
@@ -207,12 +207,12 @@ def generic_row(name: str) -> Row:
     info = CaseInfo(
         name=name,
         family=mechanism,
-        attack_class=class_of(targets[0]),
+        attack_class=node_class(targets[0]),
         targets=targets,
         equivalent=equivalent,
         meaning=f"generic attack: {mechanism.replace('_', ' ')} on {', '.join(targets)}",
     )
-    return Row(info=info, build=lambda: draw()[0])
+    return CatalogRow(info=info, build=lambda: draw()[0])
 
 
 def _drawn(mechanism: str, seed: int) -> Drawn:

@@ -1,7 +1,7 @@
 """The named hooks through which an attack or fault acts on a zone, minute by minute; neutral unless edited.
 
 Physical hooks change the equipment, control hooks the controller, reading hooks what a sensor reports: the controller
-and the telemetry both see the reading. An attack is an `Imposer`: it edits a day's hooks of its zones and minutes.
+and the telemetry both see the reading. An attack is a `Tampering`: it edits a day's hooks of its zones and minutes.
 """
 
 from dataclasses import dataclass
@@ -131,10 +131,10 @@ class DayHooks:
         return self._zones.get(zone)
 
 
-class Imposer(Protocol):
+class Tampering(Protocol):
     """An attack, as the building sees it."""
 
-    def impose(self, hooks: DayHooks, day: Day) -> None:
+    def apply(self, hooks: DayHooks, day: Day) -> None:
         """Edit the hooks of this day; leave a day alone that the attack does not touch."""
 
 

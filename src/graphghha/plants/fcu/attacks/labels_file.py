@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from graphghha.plants.arrow import pa
-from graphghha.plants.fcu.attacks.catalog import class_of
+from graphghha.plants.fcu.attacks.catalog import node_class
 from graphghha.plants.fcu.attacks.labels import LabelRows
 from graphghha.plants.fcu.attacks.schedule import Event
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -23,7 +23,7 @@ class LabelsWriter(ParquetSink):
         self._zones = list(zones)
         self._cases = list(dict.fromkeys(event.case for event in events))
         self._case_of = np.array([self._cases.index(event.case) for event in events], np.int64)
-        self._class_of = np.array([_CLASSES.index(class_of(name)) for name in TEMPLATE.names], np.int64)
+        self._class_of = np.array([_CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.int64)
 
     def write(self, rows: LabelRows | None) -> None:
         if rows is None or not len(rows):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.base import SUSTAINED, CaseSpec
-from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, Row, chosen_replay
-from graphghha.plants.fcu.attacks.effects import Attack, Span, holds_in, replays_in
+from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, CatalogRow, replay_row
+from graphghha.plants.fcu.attacks.effects import Attack, Span, find_replays, held_values
 from graphghha.plants.fcu.attacks.generic import PREFIX, generic_row
 from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
 
@@ -45,8 +45,8 @@ class Event:
         )
 
     @property
-    def row(self) -> Row:
-        return chosen_replay(self.on) if self.case == REPLAY else case_row(self.case)
+    def row(self) -> CatalogRow:
+        return replay_row(self.on) if self.case == REPLAY else case_row(self.case)
 
     @property
     def end(self) -> datetime | None:
@@ -84,7 +84,7 @@ class Event:
         return str(self.spec)
 
 
-class Imposed:
+class ScheduledAttack:
     """An event made real: the attack it builds edits the hooks, and listens first if it must.
 
     `beside` are the events of the run: a replay does not record a day that one of them touches.
@@ -94,26 +94,26 @@ class Imposed:
         self.event = event
         self._beside = [other for other in beside if other.zone == event.zone]
         self.attack: Attack = event.row.build()
-        self._replays = replays_in(self.attack)
+        self._replays = find_replays(self.attack)
         for replay in self._replays:
             replay.zone = event.zone
 
-    def impose(self, hooks: DayHooks, day: Day) -> None:
+    def apply(self, hooks: DayHooks, day: Day) -> None:
         if (span := self.event.span(day)) is not None:
             self.attack.edit(hooks.zone(self.event.zone), span)
 
     def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
-        if self._replays and is_clean_for(self.event, day.start, self._beside):
+        if self._replays and can_record(self.event, day.start, self._beside):
             for replay in self._replays:
                 replay.observe(day, telemetry)
 
 
-def impose(events: Sequence[Event]) -> list[Imposed]:
+def schedule_attacks(events: Sequence[Event]) -> list[ScheduledAttack]:
     """The events of a run made real."""
-    return [Imposed(event, events) for event in events]
+    return [ScheduledAttack(event, events) for event in events]
 
 
-def is_clean_for(event: Event, midnight: datetime, beside: Sequence[Event]) -> bool:
+def can_record(event: Event, midnight: datetime, beside: Sequence[Event]) -> bool:
     """Whether a day may be recorded for a replay: over before the onset, and touched by no event of the zone."""
     end = midnight + ONE_DAY
     return end <= event.start and not any(
@@ -121,7 +121,7 @@ def is_clean_for(event: Event, midnight: datetime, beside: Sequence[Event]) -> b
     )
 
 
-def case_row(name: str) -> Row:
+def case_row(name: str) -> CatalogRow:
     """Return the row of a case, listed or generic, or an error that knows the nearest name."""
     if name.startswith(PREFIX):
         return generic_row(name)
@@ -170,7 +170,7 @@ def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zo
     for beside in by_zone.values():
         for event in beside:
             midnights = [start + timedelta(days=number) for number in range((event.start - start).days)]
-            if replays_in(event.row.build()) and not any(is_clean_for(event, each, beside) for each in midnights):
+            if find_replays(event.row.build()) and not any(can_record(event, each, beside) for each in midnights):
                 raise ConfigError(
                     f"case {event}: a replay needs a clean day first, a whole day of the run before its onset without "
                     "an attack in its zone; start it later"
@@ -180,7 +180,7 @@ def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zo
 
 def _check_holds(events: Sequence[Event]) -> None:
     """Two attacks in one zone cannot hold one hook or reading at two values at once."""
-    holds = [holds_in(event.row.build()) for event in events]
+    holds = [held_values(event.row.build()) for event in events]
     for (event, own), (other, others) in combinations(zip(events, holds, strict=True), 2):
         apart = [name for name in own.keys() & others.keys() if own[name] != others[name]]
         if apart and event.overlaps(other.start, other.end):

@@ -9,10 +9,10 @@ from graphghha.plants.fcu.attacks.effects import (
     Bias,
     Drift,
     FalseCommand,
-    Impose,
     Oscillate,
     Replay,
     Saturate,
+    SetHooks,
     Together,
 )
 
@@ -101,7 +101,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         ),
         "CommandOffset_Fan_+4": Threat(
             ("FCU_SPD",),
-            lambda: Impose({"fan_speed_offset": 4.0}),
+            lambda: SetHooks({"fan_speed_offset": 4.0}),
             "fan runs 4 rev/s faster than it should, also when it should stand",
             "+4 rev/s",
         ),
@@ -123,7 +123,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
     "interlock": {
         "InterlockOff": Threat(
             ("FCU_CTRL",),
-            lambda: Impose({"interlock_off": 1.0}),
+            lambda: SetHooks({"interlock_off": 1.0}),
             "low limit disabled: seen only when it should have tripped",
         ),
     },
@@ -142,24 +142,24 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
     "coordinated": {
         "Coordinated_BothValvesOpen": Threat(
             ("FCU_CVLV", "FCU_HVLV"),
-            lambda: Impose({"cooling_stuck": 1.0, "heating_stuck": 1.0}),
+            lambda: SetHooks({"cooling_stuck": 1.0, "heating_stuck": 1.0}),
             "both valves held open: they heat and cool at once",
         ),
         "Coordinated_FreezeCoil": Threat(
             ("FCU_DMPR", "FCU_CTRL"),
-            lambda: Impose({"damper_stuck": 1.0, "interlock_off": 1.0}),
+            lambda: SetHooks({"damper_stuck": 1.0, "interlock_off": 1.0}),
             "damper held open with the low limit disabled",
         ),
         "Coordinated_HiddenValve": Threat(
             ("FCU_HVLV", "FCU_DAT", "FCU_HTG_RWT", "FCU_HTG_GPM"),
             lambda: Together(
-                (Impose({"heating_stuck": 0.5}), Replay(("FCU_HVLV", "FCU_DAT", "FCU_HTG_RWT", "FCU_HTG_GPM")))
+                (SetHooks({"heating_stuck": 0.5}), Replay(("FCU_HVLV", "FCU_DAT", "FCU_HTG_RWT", "FCU_HTG_GPM")))
             ),
             "heating valve held half open behind replayed readings of valve, discharge and water",
         ),
         "Coordinated_BiasAndSetpoint": Threat(
             ("RM_TEMP", "RMCLGSPT"),
-            lambda: Together((Bias("RM_TEMP", -2.0), Impose({"cooling_setpoint_offset": -2.0}))),
+            lambda: Together((Bias("RM_TEMP", -2.0), SetHooks({"cooling_setpoint_offset": -2.0}))),
             "room reads 2 K low and the cooling setpoint is lowered alike: the loop sees no error",
         ),
     },
@@ -186,7 +186,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
             _SETPOINTS,
             lambda: Together(
                 (
-                    Impose({"cooling_setpoint_offset": -0.8, "heating_setpoint_offset": 0.8}),
+                    SetHooks({"cooling_setpoint_offset": -0.8, "heating_setpoint_offset": 0.8}),
                     Bias("RMCLGSPT", 0.8),
                     Bias("RMHTGSPT", -0.8),
                 )

@@ -38,7 +38,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Comparison:
     """One case and signal: how far the simulated year is from the published one."""
 
     case: str
@@ -83,7 +83,7 @@ class HourlyFit:
 class Calibration:
     """All rows, their summary, and the hourly fit if an hourly file was given."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Comparison, ...]
     hourly: HourlyFit | None = None
 
     def summary(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Calibration:
         return {"summary": self.summary(), "rows": [asdict(row) for row in self.rows]}
 
 
-def shares(rows: Iterable[Row]) -> dict[str, Any]:
+def shares(rows: Iterable[Comparison]) -> dict[str, Any]:
     """How many pairs, and which shares are within limits, over all of them and over the moved ones."""
     every = list(rows)
     moved = [row for row in every if row.moved]
@@ -183,7 +183,7 @@ def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
     return Statistics(from_si(mean + origin), std / SOURCE_SCALE), from_si(hourly.reshape(-1, NUM_SIGNALS))
 
 
-def compare(case: str, simulated: Statistics, published: Statistics, fault_free: Statistics) -> list[Row]:
+def compare(case: str, simulated: Statistics, published: Statistics, fault_free: Statistics) -> list[Comparison]:
     """The rows of one case."""
     rows = []
     for signal, name in enumerate(NAMES):
@@ -191,7 +191,7 @@ def compare(case: str, simulated: Statistics, published: Statistics, fault_free:
         shift = abs(published.mean[signal] - fault_free.mean[signal]) / unit
         change = std_ratio(published.std[signal], fault_free.std[signal])
         rows.append(
-            Row(
+            Comparison(
                 case,
                 name,
                 float((simulated.mean[signal] - published.mean[signal]) / unit),
@@ -241,7 +241,7 @@ def calibrate(
     published = read_statistics(mean, std)
     outdoors = read_weather(weather)
     reference = read_hourly(hourly) if hourly else None
-    rows: list[Row] = []
+    rows: list[Comparison] = []
     fit: HourlyFit | None = None
     for case in progress(list(published)):
         simulated, by_hour = year_statistics(case, outdoors)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphghha.errors import EngineError
-from graphghha.plants.fcu.lbnl.calibrate import APART, YEAR_START, Calibration, HourlyFit, Row, shares
+from graphghha.plants.fcu.lbnl.calibrate import APART, YEAR_START, Calibration, Comparison, HourlyFit, shares
 from graphghha.plants.fcu.signals import INDEX
 
 PAGE = "testbed-calibration.md"
@@ -36,10 +36,10 @@ def by_case(result: Calibration) -> dict[str, dict[str, Any]]:
     return {case: shares(row for row in result.rows if row.case == case) for case in cases}
 
 
-def worst(result: Calibration) -> list[Row]:
+def worst(result: Calibration) -> list[Comparison]:
     """Pairs outside the limits, farthest first."""
 
-    def distance(row: Row) -> float:
+    def distance(row: Comparison) -> float:
         return max(abs(row.deviation) / 0.25, abs(float(np.log(max(row.std_ratio, 1e-3)))) / 0.4)
 
     outside = [row for row in result.rows if not row.apart and not (row.mean_within and row.std_within)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphghha.errors import NotFoundError
-from graphghha.plants.fcu.attacks.effects import Attack, Bias, Impose, Span, Together
+from graphghha.plants.fcu.attacks.effects import Attack, Bias, SetHooks, Span, Together
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, DayHooks
 
 FAULT_FREE = "FCU_FaultFree"
@@ -90,12 +90,12 @@ def _settings() -> dict[str, Setting]:
 SETTINGS: Mapping[str, Setting] = _settings()
 
 
-def attack_of(case: str) -> Attack:
+def build_attack(case: str) -> Attack:
     """A fault of the data set as an attack."""
     if case not in SETTINGS:
         raise NotFoundError(f"no case {case!r} in the data set; `graphghha cases` lists them")
     setting = SETTINGS[case]
-    return Together((Impose(setting.hooks), *(Bias(signal, amount) for signal, amount in setting.offsets.items())))
+    return Together((SetHooks(setting.hooks), *(Bias(signal, amount) for signal, amount in setting.offsets.items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,6 @@ class WholeRun:
     case: str
     zone: int = 0
 
-    def impose(self, hooks: DayHooks, day: Day) -> None:
+    def apply(self, hooks: DayHooks, day: Day) -> None:
         elapsed = day.number * MINUTES + np.arange(MINUTES, dtype=np.float64)
-        attack_of(self.case).edit(hooks.zone(self.zone), Span(day, slice(0, MINUTES), elapsed, np.ones(MINUTES)))
+        build_attack(self.case).edit(hooks.zone(self.zone), Span(day, slice(0, MINUTES), elapsed, np.ones(MINUTES)))

@@ -31,7 +31,7 @@ from graphghha.plants.base import CaseInfo
 from graphghha.plants.fcu.attacks.catalog import CASES
 from graphghha.plants.fcu.lbnl.cases import FAULT_FREE
 from graphghha.plants.fcu.lbnl.checksums import MD5, ORIGINAL_ROWS
-from graphghha.plants.fcu.lbnl.rows import Repairs, Row, columns_of, scan
+from graphghha.plants.fcu.lbnl.rows import Repairs, Row, find_columns, scan
 from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, to_si
 from graphghha.plants.telemetry import GOOD, Chunk
 
@@ -108,7 +108,7 @@ class LbnlFile:
         """Blocks as pyarrow reads them; `_TroubleError` at the first thing that does not fit."""
         with self._opened() as stream:
             header = stream.readline().decode("utf-8", "replace")
-        columns_of(header, self.where)
+        find_columns(header, self.where)
         rows, last = 0, None
         try:
             with self._opened() as stream:
@@ -179,20 +179,20 @@ def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlF
     return {name: ordered[name] for name in chosen}
 
 
-def case_name_of(file_name: str) -> str:
+def case_from_file_name(file_name: str) -> str:
     """The case a file is named after, also when a download tool has escaped its % or +."""
     stem = file_name.removesuffix(".csv")
     return unquote(stem) if stem not in MD5 and unquote(stem) in MD5 else stem
 
 
-def manifest_of(folder: Path) -> dict[str, dict[str, Any]]:
+def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     """The simulated files of a folder; none without a manifest."""
     manifest = folder / MANIFEST
     with reading(str(manifest)):
-        return read_manifest(manifest.read_bytes(), str(manifest)) if os.path.lexists(manifest) else {}
+        return parse_manifest(manifest.read_bytes(), str(manifest)) if os.path.lexists(manifest) else {}
 
 
-def read_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
+def parse_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
     """File name -> what is known of a simulated file; `rows` is always there."""
     try:
         return {str(name): entry | {"rows": int(entry["rows"])} for name, entry in json.loads(raw).items()}
@@ -201,7 +201,7 @@ def read_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
 
 
 def _in_folder(folder: Path) -> dict[str, LbnlFile]:
-    simulated = manifest_of(folder)
+    simulated = read_manifest(folder)
     paths = sorted(folder.glob("FCU_*.csv"))
     return _by_case([_file(path.name, str(path), partial(_open, path), simulated) for path in paths])
 
@@ -217,7 +217,7 @@ def _in_zip(path: Path) -> dict[str, LbnlFile]:
     simulated: dict[str, dict[str, Any]] = {}  # by member
     for manifest in (member for member in members if Path(member).name == MANIFEST):
         with reading(f"{path}/{manifest}"):
-            entries = read_manifest(_open_member(archive, manifest).read(), f"{path}/{manifest}")
+            entries = parse_manifest(_open_member(archive, manifest).read(), f"{path}/{manifest}")
         simulated |= {str(PurePosixPath(manifest).parent / name): entry for name, entry in entries.items()}
     chosen = [member for member in members if Path(member).match("FCU_*.csv")]
     return _by_case([_file(each, f"{path}/{each}", partial(_open_member, archive, each), simulated) for each in chosen])
@@ -240,7 +240,7 @@ def _by_case(files: list[LbnlFile]) -> dict[str, LbnlFile]:
 
 
 def _file(name: str, where: str, opener: Callable[[], IO[bytes]], simulated: dict[str, dict[str, Any]]) -> LbnlFile:
-    case = case_name_of(PurePosixPath(name).name)
+    case = case_from_file_name(PurePosixPath(name).name)
     if about := simulated.get(name) or simulated.get(unquote(name)):
         return LbnlFile(case, where, opener, expected_rows=about["rows"], about=about)
     return LbnlFile(case, where, opener, expected_rows=ORIGINAL_ROWS if case in MD5 else None)

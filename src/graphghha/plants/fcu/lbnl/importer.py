@@ -71,7 +71,7 @@ def import_lbnl(
     for file in chosen.values():
         _check_known(file)
     make_folder(out)
-    twin = _twin_of(everything, repair) if any(not file.is_normal for file in chosen.values()) else None
+    twin = _read_twin(everything, repair) if any(not file.is_normal for file in chosen.values()) else None
     summary: dict[str, Any] = {"plant": "fcu", "files": [], "altered": [], "repairs": {}, "not_judged_min": {}}
     for name, file in chosen.items():
         if alteration := file.alteration():
@@ -95,10 +95,10 @@ def _check_known(file: LbnlFile) -> None:
             f"{file.where}: no case is named {file.case_name!r} and {MANIFEST} says nothing of it: its labels are "
             "unknown; move it away, or choose others with --case"
         )
-    events_of(file, datetime(2018, 1, 1))
+    file_events(file, datetime(2018, 1, 1))
 
 
-def events_of(file: LbnlFile, first: datetime) -> list[Event]:
+def file_events(file: LbnlFile, first: datetime) -> list[Event]:
     """What happens in a file: as the manifest says of a simulated one, else its fault from the first minute on."""
     if "cases" not in file.about:
         return [] if file.is_normal else [Event(case=file.case_name, zone=0, start=first)]
@@ -108,7 +108,7 @@ def events_of(file: LbnlFile, first: datetime) -> list[Event]:
         raise DataError(f"{file.where}: {MANIFEST} has cases that cannot be read: {exc}") from exc
 
 
-def _twin_of(files: dict[str, LbnlFile], repair: bool) -> Twin | None:
+def _read_twin(files: dict[str, LbnlFile], repair: bool) -> Twin | None:
     if FAULT_FREE not in files:
         return None
     file = files[FAULT_FREE]
@@ -130,7 +130,7 @@ def _convert(file: LbnlFile, twin: Twin | None, path: Path, repairs: Repairs | N
     first = next(days, None)
     if first is None:
         raise DataError(f"{file.where}: no rows")
-    events = events_of(file, first.times[0].astype("datetime64[s]").item())
+    events = file_events(file, first.times[0].astype("datetime64[s]").item())
     if twin is not None and any(file.about.get(key) != twin.about.get(key) for key in _SAME_RUN):
         twin = None
     meta = TelemetryMeta(

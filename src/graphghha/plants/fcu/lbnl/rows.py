@@ -37,9 +37,9 @@ class Repairs:
         return f"{self.where}: repaired " + ", ".join(f"{n} x {kind}" for kind, n in sorted(self.counts.items()))
 
 
-def columns_of(header: str, where: str) -> dict[str, int]:
+def find_columns(header: str, where: str) -> dict[str, int]:
     """Where each signal's column stands; extra columns and any order are welcome, a missing one is not."""
-    names = [name.strip() for name in fields_of(header.removeprefix("\ufeff"))]
+    names = [name.strip() for name in split_fields(header.removeprefix("\ufeff"))]
     if missing := [name for name in (TIME_COLUMN, *NAMES) if name not in names]:
         raise SchemaError(f"{where}:1: missing columns {missing}; a fan-coil file has {TIME_COLUMN} and 29 signals")
     return {name: names.index(name) for name in (TIME_COLUMN, *NAMES)}
@@ -97,16 +97,16 @@ def _parsed(lines: Iterable[str], where: str, repairs: Repairs | None) -> Iterat
     """Lines with a time and all their fields."""
     lines = iter(lines)
     header = next(lines, "")
-    columns = columns_of(header, where)
-    width = len(fields_of(header))
+    columns = find_columns(header, where)
+    width = len(split_fields(header))
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
         try:
-            fields = fields_of(line)
+            fields = split_fields(line)
             if len(fields) != width:
                 raise ValueError(f"{len(fields)} fields where the header has {width}: the line is cut or torn")
-            minute = minute_of(fields[columns[TIME_COLUMN]])
+            minute = parse_minute(fields[columns[TIME_COLUMN]])
         except ValueError as exc:
             if repairs is None:
                 raise DataError(f"{where}:{number}: {exc}; --repair drops the line") from exc
@@ -145,7 +145,7 @@ def _hold(line: _Line, held: NDArray[np.float64], where: str, repairs: Repairs |
     return quality
 
 
-def fields_of(line: str) -> list[str]:
+def split_fields(line: str) -> list[str]:
     """The fields of a line, with or without quotes."""
     line = line.rstrip("\r\n")
     if '"' not in line:
@@ -163,17 +163,17 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def minute_of(text: str) -> int:
+def parse_minute(text: str) -> int:
     """Minutes since 1970 of a time in the data set's format."""
     date, _, clock = text.strip().partition(" ")
     hours, _, minutes = clock.partition(":")
     if not (hours.isdecimal() and minutes.isdecimal() and len(clock) < 6 and int(hours) < 24 and int(minutes) < 60):
         raise ValueError(f"{text!r} is not a time like 01/31/2018 23:59")
-    return _day_of(date) * 1440 + int(hours) * 60 + int(minutes)
+    return _parse_day(date) * 1440 + int(hours) * 60 + int(minutes)
 
 
 @lru_cache(maxsize=8)
-def _day_of(date: str) -> int:
+def _parse_day(date: str) -> int:
     try:
         return (datetime.strptime(date, "%m/%d/%Y") - datetime(1970, 1, 1)).days
     except ValueError:

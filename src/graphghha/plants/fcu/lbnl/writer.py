@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphghha._util.files import atomic_path, atomic_write
 from graphghha.errors import ConfigError
 from graphghha.plants.arrow import pa, pacsv, pc
-from graphghha.plants.fcu.lbnl.files import MANIFEST, manifest_of
+from graphghha.plants.fcu.lbnl.files import MANIFEST, read_manifest
 from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, from_si
 from graphghha.plants.telemetry import make_folder, writing
 
@@ -56,7 +56,7 @@ class LbnlWriter:
 
 def check_free(path: Path, labels: Path) -> None:
     """Refuse to overwrite a file, or labels beside it, that no simulation wrote: it may be an original."""
-    known = manifest_of(path.parent)
+    known = read_manifest(path.parent)
     if path.name in known:
         return
     of_our_building = known and labels.parent != path.parent  # one labels file for the folders of all zones
@@ -68,7 +68,7 @@ def check_free(path: Path, labels: Path) -> None:
 def note_simulated(path: Path, *, rows: int, about: Mapping[str, Any]) -> None:
     """Record in the manifest beside a file that it is simulated, so that it is not taken for an altered original."""
     manifest = path.parent / MANIFEST
-    entries = manifest_of(path.parent)
+    entries = read_manifest(path.parent)
     entries[path.name] = {"rows": rows} | dict(about)
     with writing(manifest):
         atomic_write(manifest, json.dumps(entries, indent=1, sort_keys=True) + "\n")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError
-from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, DayHooks, Imposer, Observer, ZoneHooks
+from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, DayHooks, Observer, Tampering, ZoneHooks
 from graphghha.plants.fcu.physics.columns import (
     NUM_STATE,
     S_AIR,
@@ -65,7 +65,7 @@ class Building:
         start: datetime = DEFAULT_START,
         weather: Weather | None = None,
         noise: bool = True,
-        attacks: Sequence[Imposer] = (),
+        attacks: Sequence[Tampering] = (),
         nominal: bool = False,
         design: Design = REFERENCE_DESIGN,
         spin_up_days: int = 2,
@@ -120,7 +120,7 @@ class Building:
         day = Day(self.next_day, self.start + timedelta(days=self.next_day))
         hooks = DayHooks(self.num_zones)
         for attack in self.attacks:
-            attack.impose(hooks, day)
+            attack.apply(hooks, day)
         telemetry = self._simulate(day, hooks)
         for attack in self.attacks:
             if isinstance(attack, Observer):
@@ -128,7 +128,7 @@ class Building:
         self.next_day += 1
         return DayChunk(day, telemetry)
 
-    def twin(self, attacks: Sequence[Imposer] = ()) -> "Building":
+    def twin(self, attacks: Sequence[Tampering] = ()) -> "Building":
         """Return the same building at the same moment with other attacks: step both to see what an attack changes."""
         twin = object.__new__(Building)
         twin.__dict__.update(self.__dict__)

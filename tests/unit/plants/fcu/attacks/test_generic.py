@@ -7,7 +7,7 @@ import pytest
 
 from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseSpec
-from graphghha.plants.fcu.attacks.catalog import ROWS, class_of
+from graphghha.plants.fcu.attacks.catalog import ROWS, node_class
 from graphghha.plants.fcu.attacks.generic import MECHANISMS, generic_row
 from graphghha.plants.fcu.signals import INDEX
 from graphghha.plants.fcu.testbed import run
@@ -38,7 +38,7 @@ def test_a_mechanism_acts_on_its_nodes_and_mostly_shows(mechanism):
         info = generic_row(name).info
         labelled = np.flatnonzero((day.event[:, zone] == zone).any(axis=0))
         assert {TEMPLATE.names[at] for at in labelled} == set(info.targets)
-        assert info.attack_class == class_of(info.targets[0]) and info.family == mechanism
+        assert info.attack_class == node_class(info.targets[0]) and info.family == mechanism
         visible += bool(day.observable[:, zone].any())
     assert visible >= 2
 
