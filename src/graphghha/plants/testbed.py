@@ -28,6 +28,10 @@ class LabelledDay:
 class Testbed(Protocol):
     """A plant that can be attacked in simulation."""
 
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The names of its buildings: the reference first, then those that differ from it in one way each."""
+
     def run(
         self,
         *,

@@ -20,6 +20,8 @@ class Run:
     zones: int
     cases: tuple[CaseSpec, ...] = ()
     nominal: bool = False  # True: every zone is the reference unit
+    condition: str = "reference"  # a building of the plant's testbed by name, or the seed of a random one
+    observe: str = "bms"  # how its telemetry is reported
 
     @property
     def building(self) -> str:
@@ -40,6 +42,8 @@ class Run:
             seed=self.seed,
             cases=self.cases,
             nominal=self.nominal,
+            building=self.condition,
+            observe=self.observe,
         )
 
 

@@ -11,7 +11,7 @@ from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import node_class
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, schedule_attacks
-from graphghha.plants.fcu.conditions import Observe, parse_building
+from graphghha.plants.fcu.conditions import CONDITIONS, Observe, parse_building
 from graphghha.plants.fcu.physics.building import MAX_ZONES, Building
 from graphghha.plants.fcu.physics.design import Design
 from graphghha.plants.fcu.physics.reporting import Reporter
@@ -20,6 +20,7 @@ from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
 _CLASS = np.array([CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.uint8)
+conditions = tuple(CONDITIONS)
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
 
 
