@@ -1,5 +1,6 @@
 """Flood control: how many incidents are annunciated at once."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def drive(steps):
     return announced, floods
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 30), max_size=60))
 def test_never_more_than_ten_in_any_ten_minutes_and_nothing_is_forgotten(counts):
     steps = [[(f"{minute}-{n}", f"zone-{n}", 0.9) for n in range(count)] for minute, count in enumerate(counts)]

@@ -169,6 +169,7 @@ def test_impossible_settings_are_refused(template, settings, message, unchecked)
         ADU(template, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "layers"), [("fp32", 3), ("fp32", 10), ("bf16", 3), ("fp16", 3), ("fp16", 10)])
 def test_one_hostile_node_does_not_blind_the_plant(template, dtype, layers):
     torch.manual_seed(0)

@@ -121,6 +121,7 @@ def test_low_precision_stays_close(dtype):
     torch.testing.assert_close(conv.to(dtype)(x.to(dtype), EDGES).float(), make()(x, EDGES), rtol=0.05, atol=0.05)
 
 
+@pytest.mark.slow
 def test_gradients_are_right():
     conv = make().double()
     x = torch.randn(5, 6, dtype=torch.double, requires_grad=True)
@@ -202,6 +203,7 @@ def test_the_cap_means_the_same_as_in_the_graph_room(policy):
         assert (found.numpy() == expected).all()
 
 
+@pytest.mark.slow
 def test_it_compiles_whole():
     """In a process of its own: the run-time shape checks of this one cannot be traced."""
     code = """
@@ -274,6 +276,7 @@ def learn(conv_type):
     return float((net(x, edge_index).argmax(1) == labels)[~train].float().mean())
 
 
+@pytest.mark.slow
 def test_in_a_pyg_model_it_replaces_gatconv_in_one_line():
     geometric = pytest.importorskip("torch_geometric.nn", reason="needs the extra [pyg]")
     assert learn(geometric.GATConv) > 0.85

@@ -9,6 +9,7 @@ from graphghha.nn import ADU
 from graphghha.nn.onnx import INPUTS, export_onnx
 
 
+@pytest.mark.slow
 def test_onnxruntime_equals_eager_at_any_node_count(tmp_path, unchecked):
     runtime = pytest.importorskip("onnxruntime", reason="needs the extras [onnx] and [edge]")
     pytest.importorskip("onnxscript", reason="needs the extra [onnx]")

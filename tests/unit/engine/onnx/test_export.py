@@ -20,6 +20,8 @@ from graphghha.windows.features import FeatureNorm
 from graphghha.windows.scale import Scaler
 from model_builders import small_model
 
+pytestmark = pytest.mark.slow
+
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extras [onnx] and [edge]")
 
 

@@ -94,6 +94,7 @@ def test_range_and_pca_name_the_sensor_that_leaves_what_is_normal(data):
         assert attack[:, 0].mean() < 0.1
 
 
+@pytest.mark.slow
 def test_boosting_places_an_attack_that_only_a_neighbour_shows_and_the_perceptron_cannot(data):
     features, labels = labelled(np.random.default_rng(5), ZONES * 40)
     asked = view(features.reshape(40, ZONES, NODES, FEATURES), normal_readings(np.random.default_rng(6), (100, ZONES)))

@@ -21,6 +21,8 @@ from graphghha.lab.bench.speed.methods import (
 )
 from graphghha.lab.paper import printed_tables as paper
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(budget_s=0.0, min_rounds=1, slice_s=0.0)
 
 

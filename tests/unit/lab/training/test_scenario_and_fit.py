@@ -78,6 +78,7 @@ def small_adu(seed=0):
 CONFIG = FitConfig(epochs=4, batch=8, save_every=5, learning_rate=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp16"])
 def test_fitting_learns_what_a_neighbour_tells(dtype):
     losses = []
@@ -85,6 +86,7 @@ def test_fitting_learns_what_a_neighbour_tells(dtype):
     assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_a_killed_run_goes_on_to_them(tmp_path):
     whole = small_adu()
     fit(whole, windows(), CONFIG)
@@ -107,6 +109,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_killed_run_goes_on_to_them(tmp
         assert torch.equal(resumed.state_dict()[name], tensor), name
 
 
+@pytest.mark.slow
 def test_the_best_weights_on_validation_stay_and_fitting_stops_when_nothing_improves(tmp_path):
     adu, f1, steps = small_adu(), [], []
 
@@ -175,6 +178,7 @@ def test_what_an_attacked_minute_is_worth():
     assert (worth[:, 1] == CLEAR).all() and shown.all()
 
 
+@pytest.mark.slow
 def test_the_expectation_learns_a_relation_and_sees_it_broken():
     template = loop_template()
     count, recent = len(template.points), len(RECENT.feature_names)

@@ -140,6 +140,7 @@ def test_the_command_prints_json_and_writes_a_page(tmp_path):
     assert (tmp_path / "page" / "testbed-shares.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_the_simulator_is_true_to_the_published_statistics(data_dir):
     folder = data_dir / "lbnl_fcu"
     hourly = folder / "hourly_fault_free.parquet"

@@ -92,6 +92,7 @@ def public_runs():
     return np.stack(weeks, axis=1)  # [zone, week, half hour, signal]
 
 
+@pytest.mark.slow
 def test_equivalence_sets_are_the_measured_ones(public_runs):
     clean = public_runs[-1]
     seen = [(np.abs(run - clean) > VISIBLE).any(axis=-1) for run in public_runs[:-1]]
