@@ -11,6 +11,8 @@ from graphghha.engine import DynamicEngine, Engine
 from graphghha.errors import CheckpointError, GraphError, NotFoundError
 from graphghha.graph import PAPER_RULE, Edge, NeighborRule, Node, neighborhood
 
+pytestmark = pytest.mark.slow
+
 ZONE = plant(20)
 RULES = {
     "cap-binds": NeighborRule(max_neighbors=3),

@@ -17,6 +17,8 @@ from graphghha.engine import Engine, EngineConfig, FrozenModel
 from graphghha.errors import CheckpointError, ConfigError, DataError, EngineError, SchemaError
 from graphghha.nn import ADU
 
+pytestmark = pytest.mark.slow
+
 PLANT = plant(40)
 
 

@@ -64,6 +64,7 @@ def test_no_nearby_parameters_fit_better(seed, slope, classes):
             assert loss(fitted.inverse_temperature, moved) >= best - 1e-4
 
 
+@pytest.mark.slow
 def test_rare_attacks_do_not_let_the_ridge_decide():
     """In life the mean loss is a thousandth of a nat: a pull that is nothing in a balanced sample wins there."""
     bias = np.array([0.0, -14.0])

@@ -34,6 +34,7 @@ def test_schedule(minute, weekday, mode):
     assert scheduled_mode(minute, weekday < 5, P) == mode
 
 
+@pytest.mark.slow
 def test_operate_minutes_of_2018_match_the_data():
     minutes = sum(scheduled_mode(m, day % 7 < 5, P) == OPERATE for day in range(365) for m in range(1440))
     assert minutes == 261 * 720
