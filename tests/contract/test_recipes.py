@@ -1,12 +1,15 @@
 """The recipes of docs/architecture.md, carried out with toy parts: each part is written and listed in one table."""
 
 import sys
+from threading import Event as Flag
 from types import ModuleType
+from typing import Annotated, Literal
 
 import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from pydantic import Field
 
 from builders import loop_template
 from graphghha import ADU, plants
@@ -14,9 +17,18 @@ from graphghha.classes import CLASSES
 from graphghha.cli import main
 from graphghha.lab import baselines
 from graphghha.lab.baselines import TrainingData, View
+from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.sinks import Cursor, Follower, FollowRule
 from graphghha.nn import LAYERS
 from graphghha.nn.block import Attended, AttentionBlock
-from graphghha.plants import Plant, Signal, known_plants, load_plant
+from graphghha.plants import Plant, Points, Signal, known_plants, load_plant
+from graphghha.settings import Settings
+from graphghha.settings.tables import JsonlTable, SinkTable
+from graphghha.sources import Rejection, SourceStatus
+from graphghha.sources.batch_builder import BatchBuilder
+from graphghha.sources.mapping import Mapper
+from monitor_builders import CONFIG, GRAPH, detector, telemetry
+from monitor_builders import PLANT as MONITORED
 
 TEMPLATE = loop_template()
 PLANT = Plant(
@@ -48,6 +60,101 @@ def test_a_plant_is_a_module_and_a_row(module, monkeypatch):
     assert load_plant("loops") is PLANT and "loops" in known_plants()
     result = CliRunner().invoke(main, ["graph", "check", "loops"])
     assert result.exit_code == 0 and "without signal         pump" in result.stdout
+
+
+class Dictionaries:
+    """A source of dictionaries, one per minute, that remembers what was acknowledged."""
+
+    def __init__(self, site, minutes):
+        self.builder = BatchBuilder(site, Mapper(Points.from_names(MONITORED, GRAPH.points)))
+        self.minutes, self.acknowledged = list(minutes), 0
+
+    def poll(self, timeout_s):
+        if not self.minutes:
+            return None
+        time_ms, readings = self.minutes.pop(0)
+        for name, value in readings.items():
+            self.builder.add(name, value, time_ms)
+        return self.builder.take(received_ms=time_ms)
+
+    def acknowledge(self, batch):
+        self.acknowledged += 1
+
+    @property
+    def status(self):
+        return SourceStatus(is_connected=True, is_finished=not self.minutes)
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(tmp_path / "journal.sqlite") as opened:
+        yield opened
+
+
+def watch(journal):
+    """Watch two attacks that a toy source reports, with one name that no point has."""
+    times, values = telemetry(100)
+    minutes = [
+        (int(time), dict(zip(GRAPH.points, map(float, row), strict=True)) | {"lift": 3.0})
+        for time, row in zip(times, values, strict=True)
+    ]
+    source, monitor = Dictionaries("office", minutes), Monitor(journal)
+    site = monitor.add("office", detector(), CONFIG)
+    monitor.run([monitor.feed("office", source)], Flag())
+    return source, site
+
+
+def test_a_source_is_a_class_that_polls_and_acknowledges(journal):
+    source, site = watch(journal)
+    assert source.acknowledged == 100 and site.rejected[Rejection.UNMAPPED] == 100
+    assert "incident.annunciated" in {event.kind for event in journal.events_after(0, 1000)}
+
+
+class ListSink:
+    """A sink that keeps what it is given."""
+
+    def __init__(self, name):
+        self.name, self.events = name, []
+
+    def deliver(self, events):
+        self.events += events
+
+    def close(self):
+        pass
+
+
+class ListTable(SinkTable):
+    """kind = "list"."""
+
+    kind: Literal["list"]
+
+    def open(self):
+        return ListSink(self.name)
+
+
+class SettingsWithLists(Settings):
+    """Settings whose union of sinks has one more table."""
+
+    sink: Annotated[tuple[Annotated[JsonlTable | ListTable, Field(discriminator="kind")], ...], Field(strict=False)]
+
+
+def test_a_sink_is_a_class_and_a_table(journal, tmp_path):
+    raw = {
+        "monitor": {"state_dir": tmp_path},
+        "site": [{"name": "office", "source": "sim:fcu?zones=1"}],
+        "sink": [{"name": "kept", "kind": "list", "events": ["incident.*"]}],
+    }
+    (table,) = SettingsWithLists.model_validate(raw).sink
+    sink = table.open()
+    watch(journal)
+    follower = Follower(journal, sink, Cursor(tmp_path / "kept.cursor"), FollowRule(kinds=table.events))
+    follower.start()
+    follower.ask_to_stop()
+    assert follower.join(60.0)
+    assert sink.events and {event.kind.partition(".")[0] for event in sink.events} == {"incident"}
 
 
 class AlwaysTheValve:

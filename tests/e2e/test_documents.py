@@ -1,11 +1,13 @@
 """What the documents show is run and what they name exists.
 
-Python sessions run as doctests and `graphghha` lines through the command line; links and paths are looked up.
+Python sessions run as doctests and `graphghha` lines through the command line; links, paths and names are looked up.
 """
 
 import doctest
+import inspect
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from graphghha.cli import main
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphghha"
-README = ROOT / "README.md"
+README, ARCHITECTURE = ROOT / "README.md", ROOT / "docs" / "architecture.md"
 FRONT = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
 PAGES = [*FRONT, *sorted((ROOT / "docs").rglob("*.md"))]
 every_page = pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
@@ -55,6 +57,34 @@ def test_links_between_pages_lead_somewhere(page):
 def test_source_files_named_in_the_text_exist(page):
     for name in re.findall(r"`([\w./-]+/[\w.-]+\.py)`", page.read_text(encoding="utf-8")):
         assert "NAME" in name or any((folder / name).is_file() for folder in (ROOT, PACKAGE, PACKAGE.parent)), name
+
+
+def resolved(name):
+    """Return what a dotted name below graphghha stands for."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = import_module(f"graphghha.{'.'.join(parts[:count])}")
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise LookupError(name)
+
+
+def defining_file(name):
+    """Return the file in which a class or function is written, relative to the repository."""
+    return str(Path(inspect.getsourcefile(resolved(name))).relative_to(ROOT))
+
+
+def test_names_on_the_architecture_page_exist_where_they_link_to():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    packages = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
+    names = [name for name in re.findall(r"`(\w+(?:\.\w+)+)`", text) if name.partition(".")[0] in packages]
+    assert len(names) > 40 and all(resolved(name) is not None for name in names)
+    links = re.findall(r"\[`(\w+(?:\.\w+)+)`\]\(\.\./([^)]+)\)", text)
+    assert [(name, file) for name, file in links if defining_file(name) != file] == []
 
 
 @pytest.mark.parametrize("page", FRONT, ids=lambda page: page.name)
