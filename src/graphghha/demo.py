@@ -14,7 +14,7 @@ from graphghha.alarms import Event, Incident, Proximity
 from graphghha.errors import ConfigError
 from graphghha.lab.evaluation.plain import without_nan
 from graphghha.lab.metrics.events import event_scores, judge
-from graphghha.lab.runs.recording import STEP_S, attacks_in
+from graphghha.lab.runs.recording import attacks_in
 from graphghha.lab.runs.run import Run
 from graphghha.models.shipped import shipped_model
 from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
@@ -23,38 +23,40 @@ from graphghha.sources import RowBatch
 from graphghha.windows.features import HISTORY_ROWS
 from graphghha.wiring import open_detector
 
-ROWS_PER_DAY = 1440
-
 
 @dataclass(frozen=True, slots=True)
-class Minute:
-    """One step of a demonstration."""
+class DemoStep:
+    """One time step of a demonstration and the events it caused."""
 
     time_ms: int
     events: tuple[Event, ...]
 
 
 class Demo:
-    """A simulated building on its showcase day, watched minute by minute by the real monitor with a real journal.
+    """A simulated building on its showcase day, watched step by step by the real monitor with a real journal.
 
-    The truth is written into the journal for the score card; the detector sees readings only.
+    The scheduled attacks are written into the journal for the score card; the detector sees readings only.
     """
 
     SITE = "demo"
 
     def __init__(self, plant_name: str = "fcu", *, minutes: int, seed: int = 7, model: Path | None = None) -> None:
+        """Set up the building and the monitor; `watch` starts the day and shows so many minutes of it."""
         plant = load_plant(plant_name)
-        if plant.showcase is None:
-            raise ConfigError(f"plant {plant_name!r} has no showcase day")
-        if not 1 <= minutes <= ROWS_PER_DAY - plant.showcase.begin_min:
-            raise ConfigError(f"demo: --minutes must be 1 to {ROWS_PER_DAY - plant.showcase.begin_min}, got {minutes}")
-        warm_days = -(-HISTORY_ROWS // ROWS_PER_DAY)
-        showcase = plant.showcase
-        self.plant, self.showcase, self.minutes = plant, showcase, minutes
-        self.run = Run(
+        if (showcase := plant.showcase) is None:
+            raise ConfigError(f"demo: plant {plant_name!r} has no showcase day; choose a plant that has one")
+        per_day = plant.steps_per_day
+        self.plant = plant
+        self._begin = round(showcase.begin_min * 60 / plant.step_s)  # step of the day at which the demonstration begins
+        self._num_steps = round(minutes * 60 / plant.step_s)
+        if minutes < 1 or self._begin + self._num_steps > per_day:
+            most = int((per_day - self._begin) * plant.step_s // 60)
+            raise ConfigError(f"demo: --minutes must be 1 to {most}, got {minutes}")
+        days_before = -(-HISTORY_ROWS // per_day)  # whole days that fill the windows
+        self._run = Run(
             seed=seed,
-            start=showcase.day - timedelta(days=warm_days),
-            days=warm_days + 1,
+            start=showcase.day - timedelta(days=days_before),
+            days=days_before + 1,
             zones=showcase.zones,
             cases=showcase.cases,
         )
@@ -62,11 +64,12 @@ class Demo:
         folder = Path(self._resources.enter_context(TemporaryDirectory(prefix="graphghha-demo-")))
         self._monitor = Monitor(self._resources.enter_context(Journal(folder / "journal.db")))
         config = SiteConfig(
-            clock=RowClockConfig(lateness_ms=0), warm_up_rows=warm_days * ROWS_PER_DAY + showcase.begin_min
+            clock=RowClockConfig(step_ms=round(plant.step_s * 1000), lateness_ms=0),
+            warm_up_rows=days_before * per_day + self._begin,
         )
         detector = open_detector(model or shipped_model(plant_name), showcase.zones)
         self._site = self._monitor.add(self.SITE, detector, config)
-        self._announced: dict[int, Incident] = {}
+        self._annunciated: dict[int, Incident] = {}
         self._today: LabelledDay | None = None
 
     def __enter__(self) -> Self:
@@ -75,26 +78,26 @@ class Demo:
     def __exit__(self, *_: object) -> None:
         self._resources.close()
 
-    def watch(self) -> Iterator[Minute]:
-        """Fill the windows with the days before, then judge the day minute by minute."""
-        run, begin = self.run, self.showcase.begin_min
+    def watch(self) -> Iterator[DemoStep]:
+        """Fill the windows with the days before, then yield the steps of the showcase day as they are scored."""
+        run = self._run
         *before, today = load_testbed(self.plant.name).run(
             zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases
         )
         self._today = today
         for day in before:
             self._monitor.step(self._batch(day, slice(None)))
-        self._monitor.step(self._batch(today, slice(0, begin)))
+        self._monitor.step(self._batch(today, slice(0, self._begin)))
         for case in run.cases:
             self._monitor.record(self.SITE, Event(self._site.time_ms, "truth.scheduled", {"case": str(case)}))
-        for minute in range(begin, begin + self.minutes):
-            events = self._monitor.step(self._batch(today, slice(minute, minute + 1)))
-            self._announced |= {each.number: each for each in self._site.incidents if each.is_annunciated}
-            yield Minute(self._site.time_ms, tuple(events))
+        for step in range(self._begin, self._begin + self._num_steps):
+            events = self._monitor.step(self._batch(today, slice(step, step + 1)))
+            self._annunciated |= {each.number: each for each in self._site.incidents if each.is_annunciated}
+            yield DemoStep(self._site.time_ms, tuple(events))
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything was judged yet."""
+        """Whether a step of the showcase day was scored."""
         return self._today is not None and self._site.steps > 0
 
     def status(self) -> dict[str, Any]:
@@ -102,35 +105,40 @@ class Demo:
         return read_status(self._monitor.journal.reader, self.SITE)
 
     def scorecard(self) -> dict[str, Any]:
-        """What was attacked so far, and what was made of it."""
+        """Return how many attacks there were so far, how they were detected, and the false alarms."""
         assert self._today is not None and self.has_begun, "watch first"
-        window = slice(self.showcase.begin_min, self.showcase.begin_min + self._site.steps)
-        graph = self._site.detector.graph
-        shape = (self._site.steps, graph.num_nodes)
-        observable = self._today.observable[window].reshape(shape)
-        attacks = attacks_in(self.plant, graph, self.run, self._today.event[window].reshape(shape), observable)
-        recovering = np.repeat(self._today.recovering[window], self.plant.template.num_nodes, axis=1)
-        judged = judge(
-            list(self._announced.values()),
+        num_steps, graph = self._site.steps, self._site.detector.graph
+        steps = slice(self._begin, self._begin + num_steps)
+        shape = (num_steps, graph.num_nodes)
+        attacks = attacks_in(
+            self.plant,
+            graph,
+            self._run,
+            self._today.event[steps].reshape(shape),
+            self._today.observable[steps].reshape(shape),
+        )
+        judgement = judge(
+            list(self._annunciated.values()),
             attacks,
             Proximity(graph),
-            num_steps=shape[0],
-            step_s=STEP_S,
-            recovering=recovering,
+            num_steps=num_steps,
+            step_s=self.plant.step_s,
+            recovering=np.repeat(self._today.recovering[steps], self.plant.template.num_nodes, axis=1),
         )
-        scores = event_scores([judged])
+        scores = event_scores([judgement])
         card: dict[str, Any] = without_nan(
             {
                 "attacks": scores.observable_events,
-                "detected": sum(outcome.is_detected for outcome in judged.outcomes if outcome.is_observable),
+                "detected": sum(outcome.is_detected for outcome in judgement.outcomes if outcome.is_observable),
                 "hit_at_1": scores.hit_at_1,
                 "median_ttd_min": scores.median_ttd_min,
-                "false_alarms": len(judged.false_alarms),
+                "false_alarms": len(judgement.false_alarms),
             }
         )
         return card
 
-    def _batch(self, day: LabelledDay, rows: slice) -> RowBatch:
-        times_ms = day.times[rows].astype("datetime64[ms]").astype(np.int64)
-        values = day.values[rows].reshape(len(times_ms), -1).astype(np.float64)
+    def _batch(self, day: LabelledDay, steps: slice) -> RowBatch:
+        """Return a part of a simulated day as the source of a real plant would send it."""
+        times_ms = day.times[steps].astype("datetime64[ms]").astype(np.int64)
+        values = day.values[steps].reshape(len(times_ms), -1).astype(np.float64)
         return RowBatch(self.SITE, int(times_ms[-1]), times_ms, values)

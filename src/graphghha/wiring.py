@@ -1,10 +1,10 @@
-"""The one place where parts meet: model, engine, testbed and monitor."""
+"""The one place where the parts meet: a settings file becomes a running service, a model directory a detector."""
 
 import hashlib
 from contextlib import ExitStack
 from pathlib import Path
 
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import Scorer
 from graphghha.errors import ConfigError
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
@@ -13,15 +13,35 @@ from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
 from graphghha.settings import Settings, SiteTable
-from graphghha.sources import CheckReport, check_source, open_source
+from graphghha.sources import CheckReport, Source, check_source, open_source
 from graphghha.windows.features import REBUILD_ROWS
 
-ROWS_PER_DAY = 1440
-PREDECESSOR_S = 10.0  # as long as a monitor may take to stop
+PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is just stopping
+
+
+def open_monitor(settings: Settings) -> Service:
+    """Open the journal, the sites, their sources and the sinks of a settings file; return the service to run."""
+    with ExitStack() as opened:
+        journal = opened.enter_context(_open_journal(settings))
+        sites = {site.name: site for site in settings.site}
+        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, sites[name].zones))
+        sources: dict[str, Source] = {}
+        for name, site in sites.items():
+            sources[name] = _add_site(monitor, site)
+            opened.callback(sources[name].close)
+        models = {name: site.model for name, site in sites.items() if site.model}
+        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
+        for sink in settings.sink:
+            cursor = Cursor(_cursor_folder(settings) / f"{sink.name}.cursor")
+            service.follow(sink.open(), cursor, FollowRule(kinds=sink.events, heartbeat_s=sink.heartbeat_s))
+        if settings.health.port:
+            service.serve_health(settings.health.port)
+        opened.pop_all()  # from here on the service closes what it was given
+    return service
 
 
 def open_detector(directory: Path, zones: int) -> Detector:
-    """A verified model on a building of its plant, with the thresholds it was shipped with."""
+    """Verify a model and put it on a building with this many zones, with the thresholds of the model."""
     model = load_model(directory)
     graph, plant = model.template.replicate(zones), load_plant(model.plant)
     digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()
@@ -37,42 +57,35 @@ def open_detector(directory: Path, zones: int) -> Detector:
     )
 
 
-def open_monitor(settings: Settings) -> Service:
-    """Everything a settings file asks for, ready to run."""
-    state = settings.monitor.state_dir
-    try:
-        (cursors := state / "sinks").mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise ConfigError(f"monitor.state_dir {state}: {exc.strerror}; choose a folder that can be written") from exc
-    tables = {site.name: site for site in settings.site}
-    with ExitStack() as opened:
-        keep = Retention(days=settings.monitor.keep_days, most_mb=settings.monitor.keep_mb)
-        journal = opened.enter_context(Journal(state / settings.monitor.journal, keep, wait_s=PREDECESSOR_S))
-        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, tables[name].zones))
-        sources = {}
-        for name, table in tables.items():
-            directory = table.model or shipped_model(table.plant)
-            site = monitor.add(name, open_detector(directory, table.zones), _site_config(table))
-            detector = site.detector
-            source = open_source(table.source_config, site=name, points=detector.points, plant=detector.plant)
-            opened.callback(source.close)
-            sources[name] = source
-        models = {name: table.model for name, table in tables.items() if table.model}
-        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
-        for sink in settings.sink:
-            rule = FollowRule(kinds=sink.events, heartbeat_s=sink.heartbeat_s)
-            service.follow(sink.open(), Cursor(cursors / f"{sink.name}.cursor"), rule)
-        if settings.health.port:
-            service.serve_health(settings.health.port)
-        opened.pop_all()  # from here on the service closes what it was given
-    return service
-
-
 def check_site(site: SiteTable, seconds: float) -> CheckReport:
-    """What a site's source sends, without touching the broker's session."""
+    """Listen to the source of a site and report what it sends, without touching the broker's session."""
     plant = load_plant(site.plant)
     points = plant.template.replicate(site.zones).points
     return check_source(site.source_config, site=site.name, points=points, plant=plant, seconds=seconds)
+
+
+def _open_journal(settings: Settings) -> Journal:
+    monitor = settings.monitor
+    try:
+        _cursor_folder(settings).mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ConfigError(
+            f"monitor.state_dir {monitor.state_dir}: {exc.strerror}; choose a folder that can be written"
+        ) from exc
+    retention = Retention(days=monitor.keep_days, most_mb=monitor.keep_mb)
+    return Journal(monitor.state_dir / monitor.journal, retention, wait_s=PREDECESSOR_S)
+
+
+def _cursor_folder(settings: Settings) -> Path:
+    """Return the folder in which each sink's progress is stored."""
+    return settings.monitor.state_dir / "sinks"
+
+
+def _add_site(monitor: Monitor, site: SiteTable) -> Source:
+    """Add a site to the monitor and return the source of its readings."""
+    detector = open_detector(site.model or shipped_model(site.plant), site.zones)
+    monitor.add(site.name, detector, _site_config(site))
+    return open_source(site.source_config, site=site.name, points=detector.points, plant=detector.plant)
 
 
 def _site_config(site: SiteTable) -> SiteConfig:

@@ -132,6 +132,19 @@ def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_pa
     assert [line["body"]["root"] for line in told if line["kind"] == "incident.annunciated"][0] == "FCU_CVLV"
 
 
+def test_watching_imports_nothing_of_the_laboratory(tmp_path):
+    """The laboratory pulls in training and plotting; a monitor in a plant needs neither."""
+    (tmp_path / "day.csv").write_text("time,RM_TEMP\n2018-07-02T00:00,21\n2018-07-02T00:01,21\n")
+    program = (
+        "import sys; from graphghha.cli import main; main(sys.argv[1:], standalone_mode=False); "
+        "sys.exit(', '.join(name for name in sys.modules if name.startswith('graphghha.lab')) or 0)"
+    )
+    for more in ([], ["--check", "--seconds", "5"]):
+        arguments = ["watch", "--source", f"csv:{tmp_path / 'day.csv'}", "--zones", "1", "--json", *more]
+        result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+
+
 def test_check_says_what_maps_and_what_is_silent():
     arguments = ["watch", "--check", "--source", "sim:fcu?zones=1&days=1", "--zones", "2", "--seconds", "20"]
     result = CliRunner().invoke(main, [*arguments, "--json"])

@@ -40,7 +40,7 @@ def show_live(running: "Demo", speed: float) -> None:
     from rich.live import Live
 
     console, newest = Console(stderr=True), deque[str](maxlen=NEWEST)
-    pause_s = 60.0 / speed
+    pause_s = running.plant.step_s / speed
     console.print("simulating the preceding days to fill the detector's windows ...")
     try:
         with Live(console=console, refresh_per_second=8) as live:

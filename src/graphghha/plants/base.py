@@ -219,6 +219,11 @@ class Plant:
     dialects: tuple[Dialect, ...] = ()
     advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
 
+    @property
+    def steps_per_day(self) -> int:
+        """The number of readings of a signal in one day."""
+        return round(86_400 / self.step_s)
+
     def advise(self, role: str) -> Advice:
         """Return the plant's advice about nodes of this role, or a general one if the plant has none."""
         name = role.replace("_", " ")
