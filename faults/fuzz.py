@@ -58,7 +58,7 @@ def try_fuzz(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: i
         site = monitor.add(SITE, _with_scorer(detector, scorer), rig.config)
         config = parse_address(f"{broker.address}/{PREFIX}")
         source = open_source(config, site=SITE, points=detector.points, plant=detector.plant)
-        loop = Thread(target=monitor.run, args=({SITE: source}, stop))
+        loop = Thread(target=monitor.run, args=([monitor.feed(SITE, source)], stop))
         loop.start()
         try:
             until(lambda: source.status.is_connected, "a connection")

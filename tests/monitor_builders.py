@@ -1,14 +1,18 @@
-"""A small building, scorers that do as they are told, and batches."""
+"""A small building with detectors, telemetry, batches, commits and a source of prepared batches."""
 
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable
 
 import numpy as np
 
 from builders import loop_template
-from graphghha.alarms import AlarmRule, GroupRule
+from faults.toy_detector import WINDOW, Scored, ToyScorer
+from graphghha.alarms import AlarmRule, Event, GroupRule
 from graphghha.monitor import Detector, RowClockConfig, SiteConfig
+from graphghha.monitor.journal import Commit
+from graphghha.plants import Points
 from graphghha.plants.base import Plant, Signal
-from graphghha.sources import Batch, ReadingBatch, RowBatch
+from graphghha.sources import Batch, ReadingBatch, RowBatch, SourceStatus
 
 TEMPLATE = loop_template()
 GRAPH = TEMPLATE.replicate(3)
@@ -20,16 +24,11 @@ PLANT = Plant(
     title="Two loops",
     template=TEMPLATE,
     signals=tuple(
-        Signal(name=name, meaning=name, unit="degC", low=-50, high=50, noise=0.1) for name in TEMPLATE.signals if name
+        Signal(name=name, meaning=name, unit="degC", low=-5, high=45, noise=0.1) for name in TEMPLATE.signals if name
     ),
     step_s=60.0,
 )
 CONFIG = SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=0, settle_rows=3)
-
-
-@dataclass(frozen=True)
-class Scored:
-    probs: np.ndarray
 
 
 def quiet(rows: int, nodes: int = GRAPH.num_nodes) -> np.ndarray:
@@ -50,44 +49,20 @@ class Script:
         return Scored(rows[wanted])
 
 
-class Rolling:
-    """Believes in an attack on a node when the mean of its signal over ten rows exceeds 30: a window of its own."""
-
-    WINDOW = 10
-
-    def __init__(self, graph) -> None:
-        self.nodes = graph.signal_nodes
-        self.num_nodes = graph.num_nodes
-        self.kept = np.full((0, len(self.nodes)), np.nan)
-
-    def push(self, values, fresh, wanted):
-        found = []
-        for row, is_fresh, is_wanted in zip(values, fresh, wanted, strict=True):
-            self.kept = np.concatenate([self.kept, np.where(is_fresh, row, np.nan)[None]])[-self.WINDOW :]
-            if is_wanted:
-                found.append(self._score(is_fresh))
-        return Scored(np.array(found).reshape(-1, self.num_nodes, 4).astype(np.float32))
-
-    def _score(self, is_fresh):
-        known = np.isfinite(self.kept)
-        mean = np.where(known, self.kept, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        scores = quiet(1, self.num_nodes)[0].astype(float)
-        scores[:] = scores if is_fresh.any() else np.nan
-        attack = np.clip((mean - 25.0) / 5.0, 0.01, 0.99)
-        own = np.stack([1 - attack, attack * 0.8, attack * 0.1, attack * 0.1], axis=1)
-        scores[self.nodes] = np.where(is_fresh[:, None], own, np.nan)
-        return scores
+def scorer(graph=GRAPH) -> ToyScorer:
+    """Return a scorer that finds an attack where the mean of ten rows is ten degrees or more off 20."""
+    return ToyScorer(graph, Points.from_names(PLANT, graph.points))
 
 
-def detector(graph=GRAPH, make_scorer=None, model="rolling@1", **group) -> Detector:
+def detector(graph=GRAPH, make_scorer=None, model="toy@1", **group) -> Detector:
     return Detector(
         model=model,
         plant=PLANT,
         graph=graph,
-        make_scorer=make_scorer or (lambda: Rolling(graph)),
+        make_scorer=make_scorer or (lambda: scorer(graph)),
         rule=RULE,
         group_rule=GroupRule(**{"linger": 5, **group}),
-        history_rows=Rolling.WINDOW,
+        history_rows=WINDOW,
     )
 
 
@@ -108,6 +83,42 @@ def long(times, points, values, site="office", received_ms=None) -> Batch:
     times = np.asarray(times, np.int64)
     received = int(times.max()) + 5 if received_ms is None else received_ms
     return ReadingBatch(site, received, times, np.asarray(values, np.float64), np.asarray(points, np.int32))
+
+
+class ListSource:
+    """A source of prepared batches. An exception among them is raised; `acknowledged` records the receipts."""
+
+    def __init__(self, batches: Iterable[Batch | Exception] = (), *, ends: bool = True, detail: str = "") -> None:
+        self.batches, self.ends, self.detail = deque(batches), ends, detail
+        self.acknowledged: list[int] = []
+        self.is_closed = False
+
+    def poll(self, timeout_s: float) -> Batch | None:
+        batch = self.batches.popleft() if self.batches else None
+        if isinstance(batch, Exception):
+            raise batch
+        return batch
+
+    def acknowledge(self, batch: Batch) -> None:
+        self.acknowledged.append(batch.received_ms)
+
+    @property
+    def status(self) -> SourceStatus:
+        return SourceStatus(is_connected=True, detail=self.detail, is_finished=self.ends and not self.batches)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def commit(first_ms: int, count: int = 3, site: str = "office", events: int = 2, **more: object) -> Commit:
+    """Return a commit of some rows and of events of one incident."""
+    times = [first_ms + MINUTE * at for at in range(count)]
+    values = np.arange(count * 4, dtype=np.float32).reshape(count, 4) + first_ms // MINUTE
+    values[0, 1] = np.nan
+    body = {"id": f"i-{first_ms}", "state": "normal"}
+    happened = [Event(first_ms, "incident.updated", {**body, "n": n}) for n in range(events)]
+    state = {"at": first_ms, "array": np.arange(3)}
+    return Commit(site=site, time_ms=times[-1], events=happened, times_ms=times, rows=[values], state=state, **more)
 
 
 def plain(events) -> list[tuple]:

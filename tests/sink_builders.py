@@ -1,15 +1,13 @@
-"""A journal in memory, a source that is laid out beforehand, and names a hostile plant might choose."""
+"""A journal in memory, an MQTT listener, and names that a hostile plant might choose."""
 
 import json
-import time
-from collections import deque
 from threading import Lock
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from graphghha.alarms import StoredEvent
-from graphghha.sources import SourceStatus
+from waiting import until
 
 HOSTILE = {
     "pipe": "valve|0|0|",
@@ -45,7 +43,7 @@ def incident(number, *, kind="incident.annunciated", site="north", root="FCU_CVL
 
 
 class MemoryLog:
-    """Keeps events as the journal does, retention included."""
+    """A journal in memory, with retention."""
 
     def __init__(self, count=0):
         self._lock, self._events, self._first = Lock(), [], 1
@@ -73,28 +71,8 @@ class MemoryLog:
         return self._first
 
 
-class Belt:
-    """A source that hands over what was laid on it."""
-
-    def __init__(self, batches=(), *, ends=True):
-        self.batches, self.ends, self.acknowledged, self.is_closed = deque(batches), ends, 0, False
-
-    def poll(self, timeout_s):
-        return self.batches.popleft() if self.batches else None
-
-    def acknowledge(self, batch):
-        self.acknowledged += 1
-
-    @property
-    def status(self):
-        return SourceStatus(is_connected=True, is_finished=self.ends and not self.batches)
-
-    def close(self):
-        self.is_closed = True
-
-
 class Listener:
-    """A subscriber to everything."""
+    """A subscriber to all topics; for a persistent one the broker keeps messages while it is away."""
 
     def __init__(self, port, *, persistent=False):
         self.messages = []
@@ -105,7 +83,7 @@ class Listener:
         self.client.on_connect = lambda client, *_: client.subscribe("#", qos=1)
         self.client.connect("127.0.0.1", port)
         self.client.loop_start()
-        until(lambda: self._granted, "subscription")
+        until(lambda: self._granted, "subscription")  # what the broker kept has arrived before it
 
     def __enter__(self):
         return self
@@ -113,14 +91,7 @@ class Listener:
     def __exit__(self, *_):
         self.client.disconnect()
         self.client.loop_stop()
-
-
-def until(is_true, what, seconds=10.0):
-    """Wait for another thread or process; fails when it never happens."""
-    end = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < end, f"never: {what}"
-        time.sleep(0.01)
+        self.client.on_message = self.client.on_subscribe = self.client.on_connect = None
 
 
 def keys(lines):

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 
 import numpy as np
 
@@ -43,13 +42,6 @@ def listen(port: int, *, prefix: str = "bms", **settings: object) -> MqttSource:
     config = MqttConfig(host="127.0.0.1", port=port, prefix=prefix, client_id="monitor", **settings)
     source = MqttSource(config, BatchBuilder("site", Mapper(points(), prefix=prefix)))
     return source
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def collect(source: Source, count: int, *, acknowledge: bool = True) -> tuple[list[float], Counter[Rejection]]:

@@ -11,8 +11,7 @@ from graphghha.alarms import Event
 from graphghha.cli import main
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import Commit
-from graphghha.sources import SourceStatus
-from monitor_builders import CONFIG, START, detector, telemetry, wide
+from monitor_builders import CONFIG, START, ListSource, detector, telemetry, wide
 
 TIMES, VALUES = telemetry(140)
 
@@ -52,8 +51,8 @@ def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
     call("dispose", "--journal", journal, key, "maintenance", "--by", "ada", "--reason", "valve exchanged")
     story = json.loads(call("show", "--journal", journal, key, "--json"))
     assert story["disposition"]["is"] == "maintenance" and story["disposition"]["by"] == "ada"
-    told = [each["event"] for each in story["story"]]
-    assert told[-4:] == ["operator.command", "incident.updated", "operator.command", "incident.disposed"]
+    events = [each["event"] for each in story["story"]]
+    assert events[-4:] == ["operator.command", "incident.updated", "operator.command", "incident.disposed"]
     shown = call("show", "--journal", journal, key)
     assert "operator.command  ack by bob\n" in shown
     assert "operator.command  dispose by ada: valve exchanged\n" in shown
@@ -61,15 +60,15 @@ def test_an_incident_is_listed_shown_acknowledged_and_disposed_of(journal):
 
 def test_the_inside_of_the_model_is_shown_to_those_who_ask_why(journal):
     (body,) = listed(journal)
-    said = "valve reads more open (80%, expected 32%)"
-    signal = {"kind": "signal", "node": "valve", "normal": [0.31, 0.33], "unit": "fraction", "text": said}
+    text = "valve reads more open (80%, expected 32%)"
+    signal = {"kind": "signal", "node": "valve", "normal": [0.31, 0.33], "unit": "fraction", "text": text}
     edge = {"kind": "edge", "source": "flow", "target": "valve", "relation": "phys", "weight": 0.41}
     gate = {"kind": "gate", "node": "valve", "global": [0.7, 0.9], "local": [0.1, 0.2]}
-    told = {**body, "version": 2, "evidence": [signal, edge, gate], "text": f"{body['text']}; {said}"}
+    events = {**body, "version": 2, "evidence": [signal, edge, gate], "text": f"{body['text']}; {text}"}
     with Journal(journal) as writer:
-        writer.write([Commit(site="office", time_ms=START, events=[Event(START, "incident.updated", told)])])
+        writer.write([Commit(site="office", time_ms=START, events=[Event(START, "incident.updated", events)])])
     shown = call("show", "--journal", journal, body["id"])
-    assert shown.count(said) == 1 and "normal 31% to 33%" in shown
+    assert shown.count(text) == 1 and "normal 31% to 33%" in shown
     assert "weight" not in shown and "gate" not in shown
     why = call("show", "--journal", journal, body["id"], "--why")
     assert "attended to flow (weight 0.41)" in why and "gates of valve by layer: global 0.7 0.9, local 0.1 0.2" in why
@@ -89,7 +88,7 @@ def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(jour
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "text"),
     [
         (["ack", "nobody"], 7, "no incident or node"),
         (["shelve", "zone-02/valve", "--for", "99", "--reason", "x"], 2, "at most 24"),
@@ -98,28 +97,13 @@ def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(jour
     ],
     ids=["unknown", "too-long", "not-suspended", "not-shown"],
 )
-def test_what_cannot_be_done_is_said_in_one_line(journal, arguments, code, said):
+def test_what_cannot_be_done_is_said_in_one_line(journal, arguments, code, text):
     stderr = call(arguments[0], "--journal", journal, *arguments[1:], code=code)
-    assert said in stderr and len(stderr.splitlines()) == 1
+    assert text in stderr and len(stderr.splitlines()) == 1
 
 
 def test_a_journal_that_is_not_there_is_a_clear_error(tmp_path):
     assert "no journal at" in call("list", "--journal", tmp_path / "no.db", code=7)
-
-
-class Quiet:
-    """A source that is connected and says nothing."""
-
-    status = SourceStatus(is_connected=True)
-
-    def poll(self, timeout_s):
-        return None
-
-    def acknowledge(self, batch):
-        raise AssertionError("nothing came")
-
-    def close(self):
-        pass
 
 
 def test_beside_a_running_monitor_commands_go_through_it(journal):
@@ -127,7 +111,7 @@ def test_beside_a_running_monitor_commands_go_through_it(journal):
     with Journal(journal) as writer:
         monitor = Monitor(writer)
         monitor.add("office", detector(), CONFIG)
-        running = threading.Thread(target=monitor.run, args=([monitor.feed("office", Quiet())], stop))
+        running = threading.Thread(target=monitor.run, args=([monitor.feed("office", ListSource(ends=False))], stop))
         running.start()
         try:
             (incident,) = listed(journal)

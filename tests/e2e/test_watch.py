@@ -12,6 +12,7 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner
 
+import waiting
 from faults.broker import free_port
 from faults.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
@@ -24,11 +25,8 @@ COMMAND = [sys.executable, "-c", "from graphghha.cli import main; main()", "watc
 
 
 def until(is_true, what, process):
-    end = time.monotonic() + 600
-    while not is_true():
-        assert process.poll() is None, f"ended with {process.returncode} before: {what}"
-        assert time.monotonic() < end, f"never: {what}"
-        time.sleep(0.1)
+    """Wait for something that a process does."""
+    waiting.until(is_true, what, 600, failure=lambda: None if process.poll() is None else "the process ended")
 
 
 def lines(path):

@@ -113,6 +113,9 @@ class MqttSource:
             self._changed.notify_all()
         self._client.disconnect()
         self._client.loop_stop()
+        # without references to us paho closes its sockets at once, not when the garbage collector runs
+        self._client.on_connect = self._client.on_connect_fail = self._client.on_disconnect = None
+        self._client.on_subscribe = self._client.on_message = None
 
     def _on_connect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
         with self._changed:

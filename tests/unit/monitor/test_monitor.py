@@ -14,9 +14,21 @@ from graphghha.alarms import Command, Verb
 from graphghha.errors import CheckpointError, JournalError, NotFoundError
 from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
 from graphghha.monitor.journal import submit_command
-from graphghha.sources import SourceStatus
-from monitor_builders import CONFIG, GRAPH, MINUTE, START, Rolling, Script, detector, long, quiet, telemetry, wide
-from sink_builders import Belt, until
+from monitor_builders import (
+    CONFIG,
+    GRAPH,
+    MINUTE,
+    START,
+    ListSource,
+    Script,
+    detector,
+    long,
+    quiet,
+    scorer,
+    telemetry,
+    wide,
+)
+from waiting import until
 
 TIMES, VALUES = telemetry(140)
 
@@ -34,31 +46,6 @@ def story(journal):
 
 def portions(size=7, site="office"):
     return [wide(TIMES[at : at + size], VALUES[at : at + size], site) for at in range(0, 140, size)]
-
-
-class Feed:
-    """A source of prepared batches that remembers what was acknowledged."""
-
-    def __init__(self, batches):
-        self.batches, self.acknowledged = list(batches), []
-
-    def poll(self, timeout_s):
-        if not self.batches:
-            return None
-        batch = self.batches.pop(0)
-        if isinstance(batch, Exception):
-            raise batch
-        return batch
-
-    def acknowledge(self, batch):
-        self.acknowledged.append(batch.received_ms)
-
-    @property
-    def status(self):
-        return SourceStatus(is_connected=True, is_finished=not self.batches)
-
-    def close(self):
-        pass
 
 
 def run_through(path, batches=None):
@@ -87,13 +74,13 @@ def test_killed_between_any_two_batches_the_journal_is_that_of_an_uninterrupted_
 
 
 def test_a_source_hears_of_a_batch_only_once_it_is_written(path):
-    feed = Feed(portions())
+    source = ListSource(portions())
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        received = [batch.received_ms for batch in feed.batches]
-        monitor.run([monitor.feed("office", feed)], Flag())
-        assert feed.acknowledged == received
+        received = [batch.received_ms for batch in source.batches]
+        monitor.run([monitor.feed("office", source)], Flag())
+        assert source.acknowledged == received
         assert journal.reader.summary("office")["as_of"] == "2018-07-10T07:39:00Z"
 
 
@@ -110,15 +97,15 @@ class Stubborn(Journal):
 
 def test_while_the_disk_is_full_scoring_goes_on_and_nothing_is_acknowledged(path, tmp_path):
     clean = run_through(tmp_path / "clean.db")
-    feed = Feed([])
+    source = ListSource()
     with Stubborn(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
         for at, batch in enumerate(portions()):
             journal.full = 3 <= at < 12
-            monitor.step(batch, feed)
+            monitor.step(batch, source)
             assert monitor.is_journal_failing == journal.full
-            assert len(feed.acknowledged) == (3 if journal.full else at + 1)
+            assert len(source.acknowledged) == (3 if journal.full else at + 1)
         told = story(journal)
     about = [kind for *_, kind, _ in told if kind.startswith("journal.")]
     assert about == ["journal.failing", "journal.recovered"]
@@ -140,11 +127,16 @@ def test_a_real_file_that_cannot_be_written_is_a_failing_journal(path):
         assert not monitor.is_journal_failing
 
 
-class Poisoned(Rolling):
+class Poisoned:
+    """A scorer that fails on absurd values."""
+
+    def __init__(self):
+        self.scorer = scorer()
+
     def push(self, values, fresh, wanted):
         if np.nanmax(values) > 100:
             raise RuntimeError("the model choked")
-        return super().push(values, fresh, wanted)
+        return self.scorer.push(values, fresh, wanted)
 
 
 def test_one_sites_trouble_is_not_anothers(path, tmp_path):
@@ -152,7 +144,7 @@ def test_one_sites_trouble_is_not_anothers(path, tmp_path):
     bad[28:35, 5] = 1000.0
     with Journal(path) as journal:
         monitor = Monitor(journal)
-        monitor.add("office", detector(make_scorer=lambda: Poisoned(GRAPH)), CONFIG)
+        monitor.add("office", detector(make_scorer=Poisoned), CONFIG)
         monitor.add("plant", detector(), CONFIG)
         for at in range(0, 140, 7):
             monitor.step(wide(TIMES[at : at + 7], bad[at : at + 7], "office"))
@@ -166,16 +158,16 @@ def test_one_sites_trouble_is_not_anothers(path, tmp_path):
 
 
 def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
-    feed = Feed([*portions()[:5], OSError("no route"), *portions()[5:]])
+    source = ListSource([*portions()[:5], OSError("no route"), *portions()[5:]])
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        monitor.run([monitor.feed("office", feed)], Flag())
+        monitor.run([monitor.feed("office", source)], Flag())
         kinds = [line[3] for line in story(journal)]
     assert kinds.count("source.failed") == 1 and "incident.closed" in kinds
 
 
-class Deaf(Feed):
+class Unacknowledging(ListSource):
     def acknowledge(self, batch):
         raise OSError("connection reset")
 
@@ -184,7 +176,7 @@ def test_a_source_that_cannot_be_acknowledged_stops_nobody(path, tmp_path):
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
-        monitor.run([monitor.feed("office", Deaf(portions()))], Flag())
+        monitor.run([monitor.feed("office", Unacknowledging(portions()))], Flag())
         assert story(journal)[: len(run_through(tmp_path / "clean.db"))] == run_through(tmp_path / "clean2.db")
 
 
@@ -260,7 +252,7 @@ def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         monitor.add("office", detector(), config)
-        loop = Thread(target=monitor.run, args=([monitor.feed("office", Belt(ends=False))], stop))
+        loop = Thread(target=monitor.run, args=([monitor.feed("office", ListSource(ends=False))], stop))
         loop.start()
         try:
             until(lambda: journal.reader.events_after(0, 100, kind="source.lost"), "the loss of the source")
@@ -270,22 +262,17 @@ def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
         assert monitor.sites["office"].unknown.all()
 
 
-class Mute(Feed):
-    """Connected, and without a word until it is told to end."""
+class SilentSource(ListSource):
+    """A source that is connected and sends nothing; it stops the monitor after some polls."""
 
-    def __init__(self, flag, polls):
-        super().__init__([])
-        self.flag, self.polls = flag, polls
+    def __init__(self, stop, polls):
+        super().__init__(ends=False, detail="waiting for the broker")
+        self.stop, self.polls = stop, polls
 
     def poll(self, timeout_s):
         self.polls -= 1
         if self.polls <= 0:
-            self.flag.set()
-        return None
-
-    @property
-    def status(self):
-        return SourceStatus(is_connected=True, detail="waiting for the broker")
+            self.stop.set()
 
 
 @pytest.fixture
@@ -301,7 +288,7 @@ def test_a_source_that_stays_silent_after_a_restart_is_lost_all_the_same(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         site = monitor.add("office", detector(), CONFIG)
-        monitor.run([monitor.feed("office", Mute(stop, polls=10))], stop)
+        monitor.run([monitor.feed("office", SilentSource(stop, polls=10))], stop)
         assert site.is_lost and site.unknown.all()
         assert "source.lost" in [line[3] for line in story(journal)]
 
@@ -311,7 +298,7 @@ def test_a_source_never_heard_is_an_event_with_a_time_of_this_century(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         monitor.add("office", detector(), CONFIG)
-        monitor.run([monitor.feed("office", Mute(stop, polls=20))], stop)
+        monitor.run([monitor.feed("office", SilentSource(stop, polls=20))], stop)
         ((_, _, time_ms, kind, body),) = story(journal)
     assert kind == "source.silent" and body["reason"] == "waiting for the broker" and time_ms > TIMES[0]
 
@@ -353,7 +340,7 @@ def test_a_model_that_breaks_in_an_unforeseen_way_is_refused_too(path, tmp_path)
         monitor = Monitor(journal, load=load)
         monitor.add("office", detector(), CONFIG)
         assert not monitor.swap_model("office", tmp_path / "odd")
-        assert monitor.sites["office"].detector.model == "rolling@1"
+        assert monitor.sites["office"].detector.model == "toy@1"
         assert story(journal)[-1][3] == "model.refused"
 
 

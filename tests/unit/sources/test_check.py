@@ -1,7 +1,8 @@
 from contextlib import closing
 
 from graphghha.sources import Rejection, check_address, open_source, parse_address
-from source_builders import PLANT, POINTS, collect, until
+from source_builders import PLANT, POINTS, collect
+from waiting import until
 
 SETTINGS = {"site": "site", "points": POINTS, "plant": PLANT}
 ROOM = "bms/zone-01/RM_TEMP"

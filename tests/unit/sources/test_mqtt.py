@@ -9,7 +9,8 @@ import pytest
 from faults.broker import Broker, Certificates
 from graphghha.errors import ConfigError, DataError
 from graphghha.sources import Rejection, open_source, parse_address
-from source_builders import NINE, PLANT, POINTS, collect, listen, readings, until
+from source_builders import NINE, PLANT, POINTS, collect, listen, readings
+from waiting import until
 
 ROOM = "bms/zone-01/RM_TEMP"
 

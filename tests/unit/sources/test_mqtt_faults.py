@@ -6,7 +6,8 @@ import pytest
 
 from faults.broker import free_port
 from faults.proxy import FaultProxy
-from source_builders import collect, listen, until
+from source_builders import collect, listen
+from waiting import until
 
 ROOM = "bms/zone-01/RM_TEMP"
 

@@ -111,6 +111,8 @@ class _Connection:
     def close(self) -> None:
         self._client.disconnect()
         self._client.loop_stop()
+        # without these references paho closes its sockets at once, not when the garbage collector runs
+        self._client.on_connect = self._client.on_publish = self._client.on_disconnect = None
 
     def _opened(self, config: MqttSinkConfig) -> paho.Client:
         client = new_client(

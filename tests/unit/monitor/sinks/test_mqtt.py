@@ -1,19 +1,15 @@
 """MQTT out, against a real Mosquitto."""
 
-import itertools
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from paho.mqtt.client import topic_matches_sub
 
 from faults.broker import Broker, Certificates
 from graphghha._util.tls import Tls
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule, MqttSink, MqttSinkConfig, stop_all
 from graphghha.monitor.sinks.mqtt import topic_level
-from graphghha.sources import filters_overlap
-from sink_builders import HOSTILE, Listener, MemoryLog, incident, until
+from sink_builders import HOSTILE, Listener, MemoryLog, incident
+from waiting import until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
 
@@ -112,26 +108,6 @@ def test_tls_and_a_password_from_a_file(made, tmp_path):
     secret.write_text("wrong")
     with pytest.raises(ConnectionError, match="refuses the connection"):
         sink_to(broker.port, **login).deliver([incident(1)])
-
-
-LEVELS = st.sampled_from(["a", "b", "+", "$x", ""])
-FILTERS = st.builds(
-    lambda parts, end: "/".join([*parts, *end]), st.lists(LEVELS, min_size=1, max_size=3), st.sampled_from([[], ["#"]])
-).filter(bool)
-
-
-@example("+", "/#")
-@given(FILTERS, FILTERS)
-def test_filters_overlap_exactly_when_a_topic_matches_both(first, second):
-    names = ["a", "b", "$x", ""]
-    topics = ["/".join(parts) for n in range(1, 5) for parts in itertools.product(names, repeat=n)]
-    common = [topic for topic in topics if topic_matches_sub(first, topic) and topic_matches_sub(second, topic)]
-    # the empty topic does not exist; refusing two filters that meet there alone harms nobody
-    assert filters_overlap(first, second) == bool(common)
-
-
-def test_the_share_name_of_a_filter_is_no_part_of_the_topic():
-    assert filters_overlap("$share/group/plant/+/temp", "plant/#") and not filters_overlap("$share/plant/a", "plant/#")
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)

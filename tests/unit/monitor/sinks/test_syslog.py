@@ -6,7 +6,8 @@ from faults.broker import Certificates, free_port
 from faults.syslog_receiver import SyslogReceiver
 from graphghha._util.tls import Tls
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule, SyslogConfig, SyslogSink, stop_all
-from sink_builders import HOSTILE, MemoryLog, incident, until
+from sink_builders import HOSTILE, MemoryLog, incident
+from waiting import until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=16)
 

@@ -7,7 +7,8 @@ import pytest
 
 from graphghha.monitor.sinks import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.cursor import Cursor, Position
-from sink_builders import MemoryLog, incident, until
+from sink_builders import MemoryLog, incident
+from waiting import until
 
 QUICK = FollowRule(poll_s=0.005, first_retry_s=0.005, longest_retry_s=0.02, batch=10)
 

@@ -1,8 +1,6 @@
 """The service around a monitor: sinks beside the scoring, new models in between, an orderly end."""
 
 import json
-import os
-import shutil
 import socket
 import threading
 
@@ -11,10 +9,9 @@ import pytest
 from graphghha.errors import CheckpointError
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.service import Service
-from graphghha.monitor.service.model_watch import ModelWatch
 from graphghha.monitor.sinks import Cursor, FollowRule, JsonLinesFile
-from monitor_builders import CONFIG, GRAPH, detector, telemetry, wide
-from sink_builders import Belt, until
+from monitor_builders import CONFIG, GRAPH, ListSource, detector, telemetry, wide
+from waiting import until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05)
 
@@ -44,7 +41,7 @@ def batches(rows=120):
 @pytest.fixture
 def model(tmp_path):
     (folder := tmp_path / "model").mkdir()
-    (folder / "name").write_text("rolling@1")
+    (folder / "name").write_text("toy@1")
     return folder
 
 
@@ -57,10 +54,10 @@ def load(_site, directory):
 
 @pytest.fixture
 def build(tmp_path, model):
-    def built(belt, **more):
+    def built(source, **more):
         monitor = Monitor(Journal(tmp_path / "journal.db"), load=load)
         monitor.add("office", load("office", model), CONFIG)
-        return Service(monitor, {"office": belt}, {"office": model}, drain_s=5, **more)
+        return Service(monitor, {"office": source}, {"office": model}, drain_s=5, **more)
 
     return built
 
@@ -70,11 +67,11 @@ def kinds(path):
 
 
 def test_everything_the_journal_holds_reaches_the_sink_and_everything_is_acknowledged(build, tmp_path):
-    belt, out = Belt(batches()), tmp_path / "out.jsonl"
-    service = build(belt)
+    source, out = ListSource(batches()), tmp_path / "out.jsonl"
+    service = build(source)
     service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
     assert service.run() == []
-    assert belt.acknowledged == 120 and belt.is_closed
+    assert len(source.acknowledged) == 120 and source.is_closed
     with Journal(tmp_path / "journal.db") as journal:
         produced = [event.key for event in journal.events_after(0, 1000)]
     assert [json.loads(line)["key"] for line in out.read_text().splitlines()] == produced
@@ -83,10 +80,10 @@ def test_everything_the_journal_holds_reaches_the_sink_and_everything_is_acknowl
 
 def test_a_sink_down_for_the_whole_run_gets_everything_from_the_next_run(build, tmp_path):
     out = tmp_path / "out.jsonl"
-    first = build(Belt(batches()))
+    first = build(ListSource(batches()))
     first.follow(Switch(out, is_on=False), Cursor(tmp_path / "c"), QUICK)
     assert first.run() == ["switch"] and not out.exists()
-    second = build(Belt())
+    second = build(ListSource())
     second.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
     assert second.run() == []
     with Journal(tmp_path / "journal.db") as journal:
@@ -94,7 +91,7 @@ def test_a_sink_down_for_the_whole_run_gets_everything_from_the_next_run(build, 
     assert [json.loads(line)["key"] for line in out.read_text().splitlines()] == produced != []
 
 
-class Hanging(Belt):
+class Hanging(ListSource):
     """A source in a dead network: it cannot even be closed."""
 
     def __init__(self, *arguments):
@@ -106,13 +103,13 @@ class Hanging(Belt):
 
 
 def test_a_source_that_cannot_be_closed_does_not_hold_up_the_end(build, tmp_path):
-    belt, out = Hanging(batches(40)), tmp_path / "out.jsonl"
-    service = build(belt)
+    source, out = Hanging(batches(40)), tmp_path / "out.jsonl"
+    service = build(source)
     service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
     assert service.run() == []
     assert kinds(out).count("incident.annunciated") == 1
     Journal(tmp_path / "journal.db").close()
-    belt.never.set()
+    source.never.set()
 
 
 def running(service):
@@ -122,29 +119,29 @@ def running(service):
 
 
 def test_a_new_model_is_swapped_in_and_a_broken_one_refused(build, tmp_path, model):
-    belt, out = Belt(batches(30), ends=False), tmp_path / "out.jsonl"
-    service = build(belt)
+    source, out = ListSource(batches(30), ends=False), tmp_path / "out.jsonl"
+    service = build(source)
     service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
     thread = running(service)
     until(lambda: service.snapshot().sites[0].rows_scored == 30, "scoring")
     (model / "name").write_text("broken")
     service.reload()
     until(lambda: "model.refused" in kinds(out), "refusal")
-    assert service.snapshot().sites[0].model == "rolling@1" and service.snapshot().is_ready
-    (model / "name").write_text("rolling@2")
+    assert service.snapshot().sites[0].model == "toy@1" and service.snapshot().is_ready
+    (model / "name").write_text("toy@2")
     service.reload()
     until(lambda: "model.swapped" in kinds(out), "swap")
-    assert service.snapshot().sites[0].model == "rolling@2"
+    assert service.snapshot().sites[0].model == "toy@2"
     service.stop()
     thread.join(10)
-    assert not thread.is_alive() and belt.is_closed
+    assert not thread.is_alive() and source.is_closed
 
 
 def test_the_snapshot_counts_what_happened(build, tmp_path):
-    belt = Belt(batches(40), ends=False)
-    service = build(belt)
+    source = ListSource(batches(40), ends=False)
+    service = build(source)
     thread = running(service)
-    until(lambda: belt.acknowledged == 40, "scoring")
+    until(lambda: len(source.acknowledged) == 40, "scoring")
     now = service.snapshot()
     (site,) = now.sites
     assert now.is_ready and now.to_dict()["status"] == "ready" and now.journal_bytes and now.disk_free_bytes
@@ -160,19 +157,5 @@ def test_the_service_manager_hears_of_begin_and_end(build, tmp_path, monkeypatch
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(5)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-        build(Belt()).run()
+        build(ListSource()).run()
         assert [manager.recv(64), manager.recv(64)] == [b"READY=1", b"STOPPING=1"]
-
-
-def test_a_model_is_new_once_its_files_stand_still(tmp_path, model):
-    (current := tmp_path / "current").symlink_to(model)
-    watch = ModelWatch({"office": current})
-    assert watch.changed() == {}
-    shutil.copytree(model, tmp_path / "next")
-    (tmp_path / "link").symlink_to(tmp_path / "next")
-    os.replace(tmp_path / "link", current)
-    assert watch.changed() == {}, "it may still be copied"
-    assert watch.changed() == {"office": current} and watch.changed() == {}
-    shutil.rmtree(tmp_path / "next")
-    watch.changed()
-    assert watch.changed() == {"office": current}, "a model that is gone is tried, refused and reported"
