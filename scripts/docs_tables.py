@@ -15,12 +15,13 @@ PAGES = {"plants/fcu.md": ("nodes", "edges"), "attacks.md": ("cases",), "data.md
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def nodes() -> str:
+    """Return the table of the template's nodes."""
     degrees = neighborhood(TEMPLATE, NeighborRule()).degrees
     rows = [
         (f"`{node.name}`", str(node.kind), MEANINGS[node.name], str(degree))
@@ -31,6 +32,7 @@ def nodes() -> str:
 
 
 def edges() -> str:
+    """Return the tables of the template's edges, by kind."""
     parts = []
     for kind, title in ((EdgeKind.COMM, "Communication"), (EdgeKind.PHYS, "Physical")):
         chosen = [edge for edge in TEMPLATE.edges if edge.kind == kind]
@@ -40,6 +42,7 @@ def edges() -> str:
 
 
 def cases() -> str:
+    """Return the table of the attack catalogue."""
     rows = []
     for row in ROWS.values():
         info = row.info
@@ -52,6 +55,7 @@ def cases() -> str:
 
 
 def signals() -> str:
+    """Return the table of the plant's signals."""
     rows = [(f"`{s.name}`", s.meaning, s.unit, f"{s.low:g} to {s.high:g}", f"{s.noise:g}") for s in SIGNALS]
     return table(("point", "meaning", "unit", "range", "noise (standard deviation)"), rows)
 
@@ -60,7 +64,7 @@ BLOCKS = {"nodes": nodes, "edges": edges, "cases": cases, "signals": signals}
 
 
 def filled(text: str, names: Iterable[str]) -> str:
-    """A page with its generated blocks brought up to date."""
+    """Return a page with its generated blocks brought up to date."""
     for name in names:
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         block = f"{begin}\n\n{BLOCKS[name]()}\n\n{end}"
@@ -71,7 +75,7 @@ def filled(text: str, names: Iterable[str]) -> str:
 
 
 def write_pages(docs: Path) -> None:
-    """Bring every page up to date."""
+    """Bring every page in the docs folder up to date."""
     for page, names in PAGES.items():
         path = docs / page
         path.write_text(filled(path.read_text(encoding="utf-8"), names), encoding="utf-8")

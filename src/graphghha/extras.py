@@ -1,10 +1,12 @@
-"""Which optional parts are installed, and the one line that installs a missing one. Standard library only."""
+"""The optional packages: which are installed here, and which extra installs each. Standard library only."""
 
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 
 class Part(NamedTuple):
+    """An optional package."""
+
     package: str
     extra: str
     purpose: str
@@ -27,7 +29,7 @@ _PARTS = (
 
 
 def survey() -> tuple[Part, ...]:
-    """Every optional part with the version that is installed here."""
+    """Return every optional package with the version that is installed here."""
     return tuple(Part(package, extra, purpose, _version(package)) for package, extra, purpose in _PARTS)
 
 

@@ -166,7 +166,7 @@ def test_a_manifest_with_unreadable_cases_is_an_error(published, tmp_path):
         (source / "simulated.json").write_text(json.dumps(changed))
         outcome = CliRunner().invoke(import_lbnl, [str(source), "--out", str(tmp_path / "out")])
         assert isinstance(outcome.exception, DataError)
-        assert "simulated.json has cases that cannot be read" in str(outcome.exception)
+        assert "simulated.json lists cases that cannot be read" in str(outcome.exception)
 
 
 def test_a_place_that_cannot_be_written_is_our_error(published, tmp_path):

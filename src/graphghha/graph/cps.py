@@ -98,7 +98,7 @@ class CpsGraph:
     names: tuple[str, ...]
     roles: tuple[str, ...]  # per node
     zones: tuple[str | None, ...]  # per node; None for nodes that all zones share
-    signals: tuple[str | None, ...]  # per node; None for equipment that nobody measures
+    signals: tuple[str | None, ...]  # per node; None for equipment without a sensor
     kinds: NDArray[np.uint8]  # [s] index into NODE_KINDS
     edge_index: NDArray[np.int64]  # [2 e] source row, target row; sorted by (source, target)
     edge_kinds: NDArray[np.uint8]  # [e] index into EDGE_KINDS

@@ -182,7 +182,7 @@ class Advice:
     action: str
     priority: str = "medium"  # low | medium | high
     techniques: tuple[str, ...] = ()
-    low: str = "reads low"  # said when a reading is below what the neighbouring nodes imply
+    low: str = "reads low"  # shown when a reading is below what the neighbouring nodes imply
     high: str = "reads high"
 
 

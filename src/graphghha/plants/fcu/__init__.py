@@ -1,4 +1,4 @@
-"""The fan-coil plant: a 32-node template, 29 signals at one minute, and its attack catalogue."""
+"""The fan-coil plant: a template of 32 nodes, 29 signals read once a minute, and an attack catalogue."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What operators of fan-coil units are told about a node: words, first steps, ATT&CK for ICS ids (v20)."""
+"""What an incident tells operators of fan-coil units about a node: name, first steps, ATT&CK for ICS ids (v20)."""
 
 from graphghha.plants.base import Advice
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL

@@ -1,6 +1,6 @@
-"""What an HVAC engineer would watch for in a fan-coil unit, with limits from its data sheet and some room for noise.
+"""What an HVAC engineer would watch for in a fan-coil unit, with limits from its data sheet plus a margin for noise.
 
-Leaking and stuck valves and dampers, hunting loops, flat lines, sensors that disagree, commands nobody asked for.
+Leaking and stuck valves and dampers, hunting loops, flat lines, sensors that disagree, commands without a demand.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ OPERATE, SETBACK, SHUTDOWN = 1, 2, 0
 
 
 def _when(condition: Bools, ratio: Floats) -> Floats:
-    found: Floats = np.where(condition, ratio, 0.0)
-    return found
+    limited: Floats = np.where(condition, ratio, 0.0)
+    return limited
 
 
 def _fan_runs(x: Readings, minutes: int) -> Bools:
@@ -57,19 +57,19 @@ def _hunting(x: Readings, *, command: str) -> Floats:
 
 
 def _uncalled(x: Readings, *, command: str, setpoint: str, sign: float) -> Floats:
-    """The valve is driven although the room does not need it."""
+    """The valve is opened although the room does not need it."""
     surplus = sign * (mean(x[setpoint], 10) - mean(x["RM_TEMP"], 10))
     return _when(lowest(x[command], 10) > 0.02, surplus / (REFERENCE.deadband + 0.2))
 
 
 def _unanswered(x: Readings, *, command: str, setpoint: str, sign: float) -> Floats:
-    """The room needs it and the valve stays shut."""
+    """The room needs heating or cooling and the valve stays shut."""
     need = sign * (mean(x["RM_TEMP"], 10) - mean(x[setpoint], 10))
     return _when(highest(x[command], 10) < _SHUT, need / (REFERENCE.deadband + 0.2))
 
 
 def _flat(x: Readings, *, signal: str, noise: float, limits: tuple[float, float]) -> Floats:
-    """A sensor without its noise; between limits, for saturated air is at the end of its scale in health too."""
+    """A sensor without noise; between limits only, because saturated air reads the end of the scale in health too."""
     low, high = lowest(x[signal], 30), highest(x[signal], 30)
     return _when((low > limits[0]) & (high < limits[1]), noise / (high - low + 0.01 * noise))
 
@@ -101,7 +101,7 @@ def _fan_switched_off(x: Readings) -> Floats:
 
 
 def _fan_not_staged(x: Readings) -> Floats:
-    """A valve is called for and the fan stands still."""
+    """A valve is open by command and the fan stands still."""
     called = np.maximum(lowest(x["FCU_CVLV_DM"], 10), lowest(x["FCU_HVLV_DM"], 10)) > 0.05
     return _when(called, 2.0 * (highest(x["FCU_SPD"], 10) < _RUNNING))
 
@@ -117,7 +117,7 @@ def _fan_power(x: Readings) -> Floats:
 
 
 def _water_flow(x: Readings, *, position: str, flow: str, curve: Floats, share: float, least: float) -> Floats:
-    """Less water than the valve's curve promises: scale in the tubes."""
+    """Less water flows than the valve's curve says, as with scale in the tubes."""
     expected = np.interp(mean(x[position], 5), _POSITIONS, curve)
     steady = highest(x[position], 15) - lowest(x[position], 15) < 0.05
     missing = expected - mean(x[flow], 5)
@@ -130,7 +130,7 @@ def _water_supply(x: Readings, *, signal: str, expected: float) -> Floats:
 
 
 def _unlike_the_others(x: Readings, *, signal: str, limit: float) -> Floats:
-    """All units of a building breathe the same outdoor air."""
+    """An outdoor reading differs from those of the other units, which take in the same air."""
     own = mean(x[signal], 15)
     seen = np.where(np.isfinite(own).any(axis=1, keepdims=True), own, 0.0)
     unlike: Floats = np.abs(own - np.nanmedian(seen, axis=1, keepdims=True)) / limit
@@ -148,8 +148,8 @@ def _rules() -> Iterator[Rule]:
         setpoint, sign = ("RMCLGSPT", 1.0) if word == "cooling" else ("RMHTGSPT", -1.0)
         uncalled = partial(_uncalled, command=command, setpoint=setpoint, sign=sign)
         unanswered = partial(_unanswered, command=command, setpoint=setpoint, sign=sign)
-        yield Rule(f"{word} nobody needs", command, "the valve is driven without a call", uncalled)
-        yield Rule(f"{word} refused", command, "the room calls, the valve stays shut", unanswered)
+        yield Rule(f"{word} without demand", command, "the valve is opened without a call for it", uncalled)
+        yield Rule(f"{word} refused", command, "the room needs it, but the valve stays shut", unanswered)
     yield Rule(
         "stuck damper",
         "FCU_DMPR",
@@ -165,24 +165,29 @@ def _rules() -> Iterator[Rule]:
         (HEATING_COIL, "FCU_HVLV", "FCU_HTG_GPM", HEATING_CURVE, 0.25, 0.01),
     ):
         scale = partial(_water_flow, position=position, flow=flow_point, curve=curve, share=share, least=least)
-        yield Rule(f"water through {coil}", coil, "less water than the valve's curve promises", scale)
+        yield Rule(f"water through {coil}", coil, "less water than the valve's curve says", scale)
     for signal in SIGNALS:
         if signal.unit in ("degC", "%RH") and signal.noise:
             limits = (0.5, 97.0) if signal.unit == "%RH" else (-np.inf, np.inf)
             flat = partial(_flat, signal=signal.name, noise=signal.noise, limits=limits)
-            yield Rule(f"flat line {signal.name}", signal.name, "a sensor without noise", flat)
+            yield Rule(f"flat line {signal.name}", signal.name, "the reading does not move", flat)
     rooms = partial(_apart, one="RM_TEMP", other="FCU_RAT", limit=0.25)
     yield Rule("room sensors disagree", "RM_TEMP", "room and return air differ", rooms)
-    yield Rule("mixed air is no mixture", "FCU_MAT", "outside of outdoor and return air", _not_a_mixture)
+    yield Rule("mixed air out of range", "FCU_MAT", "mixed air is not between outdoor and return air", _not_a_mixture)
     for signal_name, operate, setback in (
         ("RMCLGSPT", REFERENCE.operate_cooling, REFERENCE.setback_cooling),
         ("RMHTGSPT", REFERENCE.operate_heating, REFERENCE.setback_heating),
     ):
         off = partial(_off_schedule, signal=signal_name, operate=operate, setback=setback)
-        yield Rule(f"setpoint {signal_name}", signal_name, "not what the mode asks for", off)
-    yield Rule("low limit ignored", "FCU_CTRL", "frost in the mixed air and no shutdown", _low_limit_ignored)
+        yield Rule(f"setpoint {signal_name}", signal_name, "not the setpoint of the mode", off)
+    yield Rule(
+        "low limit ignored",
+        "FCU_CTRL",
+        "mixed air is near freezing and the unit does not shut down",
+        _low_limit_ignored,
+    )
     yield Rule("fan switched off", "FAN_CTRL", "fan off while the unit operates", _fan_switched_off)
-    yield Rule("fan not staged", "FCU_SPD", "a call and a standing fan", _fan_not_staged)
+    yield Rule("fan not staged", "FCU_SPD", "a valve is open by command and the fan stands still", _fan_not_staged)
     for water, degrees in (("FCU_CLG_EWT", REFERENCE.chilled_water), ("FCU_HTG_EWT", REFERENCE.hot_water)):
         supply = partial(_water_supply, signal=water, expected=degrees)
         yield Rule(f"supply water {water}", water, "not the plant's supply temperature", supply)

@@ -1,4 +1,4 @@
-"""The 29 signals of the fan-coil unit in column order: SI inside, the data set's own units at the border."""
+"""The 29 signals of the fan-coil unit in column order, in SI, and the conversion from the data set's own units."""
 
 from typing import Any
 
@@ -50,10 +50,10 @@ _STATES = {"FCU_CTRL": ("shutdown", "operate", "setback"), "FAN_CTRL": ("auto", 
 
 def _signal(name: str, meaning: str, unit: str, low: float, high: float, noise: float) -> Signal:
     states = _STATES.get(name, ())
-    told = ", ".join(f"{low + at:g} {state}" for at, state in enumerate(states))
+    names = ", ".join(f"{low + number:g} {state}" for number, state in enumerate(states))
     return Signal(
         name=name,
-        meaning=f"{meaning}: {told}" if told else meaning,
+        meaning=f"{meaning}: {names}" if names else meaning,
         unit=inner(unit),
         low=low,
         high=high,
@@ -77,18 +77,12 @@ SOURCE_SCALE: NDArray[np.float64] = np.array([scale for _, scale in _TO_SI])
 
 
 def to_si(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Data set units to SI; the last axis is the 29 signals in order."""
+    """Convert values from the data set's units to SI; the last axis is the 29 signals in order."""
     converted: NDArray[np.float64] = (np.asarray(values, dtype=np.float64) - SOURCE_OFFSET) * SOURCE_SCALE
     return converted
 
 
 def from_si(values: NDArray[Any]) -> NDArray[np.float64]:
-    """SI to data set units; the last axis is the 29 signals in order."""
+    """Convert values from SI to the data set's units; the last axis is the 29 signals in order."""
     converted: NDArray[np.float64] = np.asarray(values, dtype=np.float64) / SOURCE_SCALE + SOURCE_OFFSET
     return converted
-
-
-def one_to_si(name: str, value: float) -> float:
-    """One reading of a named signal from the data set's unit to SI."""
-    offset, scale = _TO_SI[INDEX[name]]
-    return (value - offset) * scale

@@ -1,4 +1,4 @@
-"""A simulated run on disk: telemetry and labels of a building, streamed one day at a time."""
+"""Simulate a building into files, telemetry and labels, one day at a time."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ STEP_S = 60.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunConfig:
-    """What to simulate and where to put it. `out` is a file for Parquet and a folder for the LBNL format."""
+    """What to simulate and where to write it. `out` is a file for Parquet and a folder for the LBNL format."""
 
     out: Path
     zones: int = 1
@@ -91,7 +91,7 @@ def simulate(
 
 
 def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """Simulate a run into files and say what happened; `on_day` is called after each day."""
+    """Simulate a run into files and return a summary; `on_day` is called after each day."""
     building = Building(
         zones=config.zones,
         seed=config.seed,
@@ -102,12 +102,12 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
     )
     labeller = Labeller(config.events, visible_differences(building))
     with ExitStack() as stack:
-        sink = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
+        output = (_parquet if config.format == "parquet" else _lbnl)(config, stack)
         for chunk, labels in labelled_days(building, labeller, config.days):
-            sink.write(chunk, labels)
+            output.write(chunk, labels)
             del chunk, labels
             on_day()
-    sink.finish()
+    output.finish()
     return {
         "plant": "fcu",
         "zones": config.zones,
@@ -119,22 +119,22 @@ def write_run(config: RunConfig, on_day: Callable[[], None] = lambda: None) -> d
         "format": config.format,
         "layout": config.layout if config.format == "parquet" else None,
         "readings": config.zones * config.days * 1440 * len(NAMES),
-        "files": [str(path) for path in sink.files],
-        "bytes": sum(path.stat().st_size for path in sink.files),
-        "cases": [_fate(event, labeller, number) for number, event in enumerate(config.events)],
+        "files": [str(path) for path in output.files],
+        "bytes": sum(path.stat().st_size for path in output.files),
+        "cases": [_event_summary(event, labeller, number) for number, event in enumerate(config.events)],
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Sink:
-    """Where the days of a run go; `finish` is called when all files are whole."""
+class _Output:
+    """The files of a run; `finish` is called when all of them are complete."""
 
     files: list[Path]
     write: Callable[[DayChunk, LabelRows | None], None]
     finish: Callable[[], None] = lambda: None
 
 
-def _parquet(config: RunConfig, stack: ExitStack) -> _Sink:
+def _parquet(config: RunConfig, stack: ExitStack) -> _Output:
     make_folder(config.out.parent)
     reporting = config.design.reporting
     points, columns = reporting.points, [INDEX[name] for name in reporting.points]
@@ -163,13 +163,13 @@ def _parquet(config: RunConfig, stack: ExitStack) -> _Sink:
         telemetry.write(Chunk(chunk.times, values, np.broadcast_to(np.uint8(GOOD), values.shape), sent))
         truth.write(labels)
 
-    return _Sink([config.out, labels_path(config.out)], write)
+    return _Output([config.out, labels_path(config.out)], write)
 
 
-def _lbnl(config: RunConfig, stack: ExitStack) -> _Sink:
-    """One file per zone, named after its cases; several zones lie in one folder each. Labels lie beside."""
+def _lbnl(config: RunConfig, stack: ExitStack) -> _Output:
+    """One file per zone, named after its cases, in a folder per zone if there are several. Labels are beside them."""
     paths = _lbnl_paths(config)
-    # beside its file for one zone, so that many cases can be collected in one folder
+    # for one zone beside its file, so that many cases can be collected in one folder
     labels_file = labels_path(paths[0].with_suffix("") if config.zones == 1 else config.out / "run")
     for path in paths:
         check_free(path, labels_file)
@@ -188,7 +188,7 @@ def _lbnl(config: RunConfig, stack: ExitStack) -> _Sink:
             own = [str(event) for event in config.events if event.zone == zone]
             note_simulated(path, rows=config.days * 1440, about=about | {"zone": name, "cases": own})
 
-    return _Sink([*paths, labels_file], write, finish)
+    return _Output([*paths, labels_file], write, finish)
 
 
 def _lbnl_paths(config: RunConfig) -> list[Path]:
@@ -201,7 +201,7 @@ def _lbnl_paths(config: RunConfig) -> list[Path]:
     return paths
 
 
-def _fate(event: Event, labeller: Labeller, number: int) -> dict[str, Any]:
+def _event_summary(event: Event, labeller: Labeller, number: int) -> dict[str, Any]:
     tally = labeller.tallies[number]
     first = tally.first_observable
     return {

@@ -1,4 +1,4 @@
-"""The fan-coil building as a testbed: telemetry and ground truth in the form training and evaluation read."""
+"""The fan-coil building as a testbed: telemetry and ground truth in the form that training and evaluation read."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The 32-node template of a fan-coil unit: 29 signals, 3 pieces of equipment nobody measures, a reason per edge."""
+"""The template of a fan-coil unit: 29 nodes with a signal, 3 pieces of equipment without, a reason for every edge."""
 
 from graphghha.graph import CpsGraph, Edge, EdgeKind, Node, NodeKind
 from graphghha.plants.fcu.signals import NAMES, SIGNALS
@@ -13,7 +13,7 @@ EQUIPMENT: dict[str, str] = {
 CONTROLLERS = ("FCU_CTRL", "FAN_CTRL", "RMCLGSPT", "RMHTGSPT", "FCU_CVLV_DM", "FCU_HVLV_DM", "FCU_DMPR_DM")
 ACTUATORS = ("FCU_CVLV", "FCU_HVLV", "FCU_DMPR", "FCU_SPD")
 
-# source -> {target: reason}. Sensors and controllers speak to controllers and actuators.
+# source -> {target: reason}. Sensors and controllers send to controllers and actuators.
 _COMM: dict[str, dict[str, str]] = {
     "FCU_CTRL": {
         "FAN_CTRL": "shutdown switches the fan mode to off",
@@ -55,7 +55,7 @@ _COMM: dict[str, dict[str, str]] = {
     "FCU_DMPR_DM": {"FCU_DMPR": "the damper follows its command"},
 }
 
-# source -> {target: reason}. Actuators, equipment included, push on what sensors read.
+# source -> {target: reason}. Actuators, equipment included, change what sensors read.
 _PHYS: dict[str, dict[str, str]] = {
     "FCU_CVLV": {
         "FCU_CLG_GPM": "the valve opening sets the chilled water flow",

@@ -19,7 +19,7 @@ from graphghha.plants.fcu.physics.psychro import (
     humidity_ratios,
 )
 from graphghha.plants.fcu.physics.weather import HOURS, Weather
-from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, one_to_si
+from graphghha.plants.fcu.signals import HIGH, INDEX, LOW, NAMES, SOURCE_OFFSET, SOURCE_SCALE
 
 MONDAY = datetime(2018, 7, 9)
 WINTER = datetime(2018, 1, 15)
@@ -48,6 +48,10 @@ class Hold:
 
     def observe(self, day: Day, telemetry: np.ndarray) -> None:
         self.seen.append(day.number)
+
+
+def in_si(name: str, value: float) -> float:
+    return float((value - SOURCE_OFFSET[INDEX[name]]) * SOURCE_SCALE[INDEX[name]])
 
 
 def run(days: int = 1, **options) -> np.ndarray:
@@ -130,17 +134,17 @@ def test_exact_facts_of_an_operate_day():
     day = run(1, nominal=True, noise=False)
     operate = slice(361, 1081)
     assert set(column(day, "FCU_CTRL")[operate]) == {1.0} and column(day, "FCU_CTRL")[360] == 2.0
-    assert column(day, "RMCLGSPT")[operate] == pytest.approx(one_to_si("RMCLGSPT", 72.0))
-    assert column(day, "RMHTGSPT")[operate] == pytest.approx(one_to_si("RMHTGSPT", 68.0))
-    assert column(day, "RMCLGSPT")[0] == pytest.approx(one_to_si("RMCLGSPT", 85.0))
-    assert column(day, "RMHTGSPT")[0] == pytest.approx(one_to_si("RMHTGSPT", 55.0))
-    assert column(day, "FCU_CLG_EWT") == pytest.approx(one_to_si("FCU_CLG_EWT", 45.0))
-    assert column(day, "FCU_HTG_EWT") == pytest.approx(one_to_si("FCU_HTG_EWT", 120.0))
+    assert column(day, "RMCLGSPT")[operate] == pytest.approx(in_si("RMCLGSPT", 72.0))
+    assert column(day, "RMHTGSPT")[operate] == pytest.approx(in_si("RMHTGSPT", 68.0))
+    assert column(day, "RMCLGSPT")[0] == pytest.approx(in_si("RMCLGSPT", 85.0))
+    assert column(day, "RMHTGSPT")[0] == pytest.approx(in_si("RMHTGSPT", 55.0))
+    assert column(day, "FCU_CLG_EWT") == pytest.approx(in_si("FCU_CLG_EWT", 45.0))
+    assert column(day, "FCU_HTG_EWT") == pytest.approx(in_si("FCU_HTG_EWT", 120.0))
     assert column(day, "FCU_DMPR_DM")[operate] == pytest.approx(0.3)
     assert column(day, "FCU_DMPR")[370:1081] == pytest.approx(0.3, abs=1e-3)
     speed, power = column(day, "FCU_SPD"), column(day, "FCU_WAT")
     assert power == pytest.approx(2.63 * (speed / 9.75) ** 3)
-    assert column(day, "FCU_DA_CFM") == pytest.approx(speed * one_to_si("FCU_DA_CFM", 40.82), rel=0.001)
+    assert column(day, "FCU_DA_CFM") == pytest.approx(speed * in_si("FCU_DA_CFM", 40.82), rel=0.001)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_exact_facts_of_an_operate_day():
 )
 def test_stuck_and_leaking_parts_hold_the_published_values_all_day(case, signal, value):
     day = run(1, nominal=True, noise=False, attacks=(WholeRun(case),))
-    assert column(day, signal) == pytest.approx(one_to_si(signal, value), rel=1e-3)
+    assert column(day, signal) == pytest.approx(in_si(signal, value), rel=1e-3)
 
 
 def test_a_biased_room_sensor_misleads_the_controller_by_exactly_its_bias():
@@ -184,7 +188,7 @@ def test_cold_mixed_air_trips_the_unit_until_the_schedule_changes_and_the_interl
     assert column(day, "FCU_SPD")[noon] == 0 and column(day, "FCU_DMPR_DM")[noon] == 0
     tripping.hooks["interlock_off"] = 1.0
     day = run(1, start=WINTER, weather=cold, nominal=True, noise=False, attacks=(tripping,))
-    assert column(day, "FCU_CTRL")[noon] == 1 and column(day, "FCU_MAT")[noon] < one_to_si("FCU_MAT", 35.0)
+    assert column(day, "FCU_CTRL")[noon] == 1 and column(day, "FCU_MAT")[noon] < in_si("FCU_MAT", 35.0)
 
 
 def test_a_false_command_reaches_the_drive_and_not_the_telemetry_of_the_command():

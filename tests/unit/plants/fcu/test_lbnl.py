@@ -15,7 +15,7 @@ from graphghha.plants.fcu.lbnl.files import AlteredFileWarning, LbnlFile, Repair
 from graphghha.plants.fcu.lbnl.rows import Repairs, parse_minute
 from graphghha.plants.fcu.lbnl.writer import LbnlWriter, note_simulated
 from graphghha.plants.fcu.physics.building import Building
-from graphghha.plants.fcu.signals import INDEX, NAMES, SOURCE_SCALE, one_to_si
+from graphghha.plants.fcu.signals import INDEX, NAMES, SOURCE_SCALE, to_si
 from graphghha.plants.telemetry import GOOD, MISSING, REPAIRED
 
 DAYS = 2
@@ -125,7 +125,7 @@ def test_a_subset_comes_in_the_order_asked_for_and_an_absent_case_gets_a_hint(fo
 
 
 def test_a_place_without_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match="neither a folder nor a zip"):
+    with pytest.raises(DataError, match="not a folder or a zip"):
         open_lbnl(tmp_path / "absent.zip")
     with pytest.raises(DataError, match=r"no FCU_\*\.csv inside"):
         open_lbnl(tmp_path)
@@ -164,7 +164,7 @@ def test_two_of_the_originals_are_byte_identical():
         pytest.param(lambda rows: rows[:700] + [rows[700][:40]], 701, "fields where the header has 30", id="cut-line"),
         pytest.param(lambda rows: rows[:700], 700, "ends after 699 of 2880 rows: it is truncated", id="cut-short"),
         pytest.param(lambda rows: rows[:700] + rows[703:], 701, "a gap of 3 minutes", id="gap"),
-        pytest.param(lambda rows: rows[:700] + rows[699:], 701, "does not follow", id="repeated-row"),
+        pytest.param(lambda rows: rows[:700] + rows[699:], 701, "is not after", id="repeated-row"),
         pytest.param(
             lambda rows: [*rows[:700], _with(rows[700], 3, "abc"), *rows[701:]], 701, "RM_TEMP is 'abc'", id="no-number"
         ),
@@ -262,7 +262,7 @@ def test_repair_drops_one_mistyped_date_instead_of_inventing_a_year(folder, at):
     _, truth, _ = read(folder)
     rows[at] = rows[at].replace("/2018 ", "/2019 ")
     rewrite(folder, [header, *rows])
-    with pytest.raises(DataError, match="gap of|does not follow"):
+    with pytest.raises(DataError, match="gap of|is not after"):
         read(folder)
     with pytest.warns(RepairWarning, match="1 x line with a stray time dropped"):
         times, values, quality = read(folder, repair=True)
@@ -381,8 +381,8 @@ def test_junk_bytes_anywhere_never_raise_a_foreign_error(junk, at, tmp_path_fact
 
 
 def test_units_of_the_border():
-    assert one_to_si("RM_TEMP", 72.0) == pytest.approx(22.2222, abs=1e-4)
-    assert one_to_si("FCU_DA_CFM", 397.9) == pytest.approx(187.8, abs=0.1)
+    assert to_si(np.full(len(NAMES), 72.0))[INDEX["RM_TEMP"]] == pytest.approx(22.2222, abs=1e-4)
+    assert to_si(np.full(len(NAMES), 397.9))[INDEX["FCU_DA_CFM"]] == pytest.approx(187.8, abs=0.1)
     assert parse_minute("01/01/1970 01:00") == 60
 
 

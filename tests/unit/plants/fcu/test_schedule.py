@@ -102,10 +102,14 @@ def test_every_sensor_and_nothing_else_can_be_replayed():
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("Replay@1,start=2018-07-03", ConfigError, r"name the sensors, each once: on=RM_TEMP\+FCU_RAT"),
-        ("Replay@1,start=2018-07-03,on=RM_TEMP+RM_TEMP", ConfigError, "each once"),
-        ("Replay@1,start=2018-07-03,on=", ConfigError, "'' is no sensor"),
-        ("Replay@1,start=2018-07-03,on=FCU_CVLV", ConfigError, "'FCU_CVLV' is no sensor to replay; choose of RM_TEMP"),
+        ("Replay@1,start=2018-07-03", ConfigError, r"name the sensors, each only once: on=RM_TEMP\+FCU_RAT"),
+        ("Replay@1,start=2018-07-03,on=RM_TEMP+RM_TEMP", ConfigError, "each only once"),
+        ("Replay@1,start=2018-07-03,on=", ConfigError, "'' is not a sensor"),
+        (
+            "Replay@1,start=2018-07-03,on=FCU_CVLV",
+            ConfigError,
+            "'FCU_CVLV' is not a sensor that can be replayed; use RM_TEMP",
+        ),
         ("Replay_Room@1,start=2018-07-03,on=RM_TEMP", ConfigError, "on= chooses the sensors of a Replay only"),
         ("Repla@1,start=2018-07-03", NotFoundError, "did you mean 'Replay'"),
         ("FCU_OABlockage@1,start=2018-07-02,for=99999999d", ConfigError, "longer than a century"),
@@ -115,7 +119,7 @@ def test_every_sensor_and_nothing_else_can_be_replayed():
         (f"FCU_OABlockage@{'1' * 5000},start=2018-07-02", NotFoundError, "no zone"),
     ],
 )
-def test_a_wish_nobody_can_fulfil_is_refused_with_our_error(text, error, message):
+def test_an_impossible_event_is_refused_with_our_error(text, error, message):
     with pytest.raises(error, match=message):
         read_event(text)
 

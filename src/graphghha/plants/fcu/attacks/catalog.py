@@ -15,7 +15,7 @@ from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogRow:
-    """One case: what it is, how to build it afresh, and its own duration and ramp unless an event says otherwise."""
+    """One case: its description, how to build its attack, and its duration and ramp unless an event sets others."""
 
     info: CaseInfo
     build: Callable[[], Attack]
@@ -25,13 +25,13 @@ class CatalogRow:
 
 
 def node_class(node: str) -> str:
-    """The class of an attack on a node: the node's kind, for an attack is localized on the node it acts through."""
+    """Return the class of an attack on a node, which is the kind of the node."""
     return str(TEMPLATE.nodes[TEMPLATE.index(node)].kind)
 
 
 _GRADES = "Minor Moderate Severe"
 _BLOCKED = "airflow_obstruction"
-# mechanism, severities, family, target nodes, nodes that cannot be told apart from them, meaning
+# mechanism, severities, family, target nodes, nodes with the same telemetry, meaning
 _PUBLIC: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...], str], ...] = (
     ("OADMPRStuck", "0 30 50 80 100", "damper", ("FCU_DMPR",), (), "outdoor-air damper held at {} %"),
     ("OADMPRLeak", "20 50 80", "damper", ("FCU_DMPR",), (), "outdoor-air damper leaks, severity {} %"),
@@ -65,7 +65,7 @@ _PUBLIC: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...], str], ...]
     ("Control_HeatingReverse", "", "controller", ("FCU_HVLV_DM",), ("FCU_HVLV",), "heating valve driven in reverse"),
     ("Control_Unstable", "", "controller", ("FCU_CVLV_DM", "FCU_HVLV_DM"), (), "valve loops hunt"),
 )
-# cases whose equivalents differ from those of their mechanism; a test measures them all
+# cases whose equivalent nodes differ from those of their mechanism; a test measures all of them
 _EQUIVALENT: dict[str, tuple[str, ...]] = {
     "FCU_VLVStuck_Cooling_100": ("FCU_CVLV_DM",),
     "FCU_VLVStuck_Heating_100": ("FCU_HVLV_DM",),
@@ -117,7 +117,7 @@ def _temporary() -> Iterator[CatalogRow]:
             yield CatalogRow(info=info, build=row.build, duration=TEMPORARY_DURATION)
 
 
-REPLAY = "Replay"  # not in the catalogue's list: it has no targets until an event chooses them
+REPLAY = "Replay"  # not listed in the catalogue: it has no targets until an event chooses them
 REPLAYABLE = tuple(
     signal
     for signal, name in zip(TEMPLATE.signals, TEMPLATE.names, strict=True)
@@ -126,17 +126,19 @@ REPLAYABLE = tuple(
 
 
 def replay_row(signals: tuple[str, ...]) -> CatalogRow:
-    """A replay on chosen sensors."""
+    """Return the case that replays chosen sensors."""
     if wrong := [name for name in signals if name not in REPLAYABLE]:
-        raise ConfigError(f"case {REPLAY}: {wrong[0]!r} is no sensor to replay; choose of {', '.join(REPLAYABLE)}")
+        raise ConfigError(
+            f"case {REPLAY}: {wrong[0]!r} is not a sensor that can be replayed; use {', '.join(REPLAYABLE)}"
+        )
     if not signals or len(set(signals)) < len(signals):
-        raise ConfigError(f"case {REPLAY}: name the sensors, each once: on=RM_TEMP+FCU_RAT")
+        raise ConfigError(f"case {REPLAY}: name the sensors, each only once: on=RM_TEMP+FCU_RAT")
     info = CaseInfo(
         name=REPLAY,
         family="replay",
         attack_class="sensor",
         targets=signals,
-        meaning="readings of chosen sensors of an earlier day",
+        meaning="chosen sensors repeat their readings of an earlier day",
     )
     return CatalogRow(info=info, build=partial(Replay, signals))
 

@@ -1,6 +1,6 @@
-"""What an attacker can do to a zone: one small class each. They edit the plant's hooks, never its code, and compose.
+"""What an attacker can do to a zone, one small class each. Effects edit the plant's hooks and can be combined.
 
-A new attack is one class here with an `edit` method, and one row in the catalogue.
+A new attack is a class with an `edit` method here, and a row in the catalogue.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from graphghha.plants.fcu.signals import INDEX
 
 Floats = NDArray[np.float64]
 
-# these know no half measure: a ramp does not apply to them
+# these hooks are either on or off: a ramp does not apply to them
 SWITCHES = frozenset({"cooling_reverse", "heating_reverse", "interlock_off"})
 
 
@@ -69,7 +69,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A slow ramp on a reading: grows from zero and stops at a limit."""
+    """An offset on a reading that grows from zero at a constant rate and stops at a limit."""
 
     signal: str
     per_hour: float
@@ -141,7 +141,7 @@ class Swing:
 
 @dataclass(frozen=True, slots=True)
 class Oscillate:
-    """A hook that swings around neutral like a sine; for setpoints and commands (the `_offset` hooks)."""
+    """A sine on `_offset` hooks: setpoints and commands that swing."""
 
     hooks: tuple[str, ...]
     amplitude: float
@@ -155,10 +155,10 @@ class Oscillate:
 
 @dataclass(frozen=True, slots=True)
 class FalseCommand:
-    """An offset between a controller and its drive: the drive obeys it, the reported command does not show it."""
+    """An offset between a controller and its drive: the drive follows it, the reported command does not show it."""
 
     hook: str
-    command: str  # the signal that reports the command: the controller's own, without the offset
+    command: str  # the signal that reports the controller's own command, without the offset
     amount: float
 
     def edit(self, hooks: ZoneHooks, span: Span) -> None:
@@ -167,28 +167,31 @@ class FalseCommand:
 
 @dataclass(slots=True)
 class Replay:
-    """Readings of an earlier clean day played back: the last day before the onset that was a workday (or not) alike."""
+    """Plays back readings of the last clean day before the onset that was of the same kind, workday or weekend."""
 
     signals: tuple[str, ...]
     zone: int = -1  # set when the attack is scheduled
     recorded: dict[bool, Floats] = field(default_factory=dict)  # workday -> [minutes, chosen signals]
 
     def observe(self, day: Day, telemetry: Floats) -> None:
+        """Record the chosen signals of a clean day."""
         columns = [INDEX[name] for name in self.signals]
         self.recorded[_is_workday(day)] = telemetry[self.zone][:, columns].copy()
 
     def edit(self, hooks: ZoneHooks, span: Span) -> None:
         if not self.recorded:
-            raise ConfigError(f"replay on {span.day.start:%Y-%m-%d}: no earlier day to replay; start a day later")
+            raise ConfigError(
+                f"replay on {span.day.start:%Y-%m-%d}: there is no earlier day to replay; start it a day later"
+            )
         kind = _is_workday(span.day)
-        tape = self.recorded[kind if kind in self.recorded else not kind]
+        recording = self.recorded[kind if kind in self.recorded else not kind]
         for column, name in enumerate(self.signals):
-            hooks.override(name)[span.minutes] = tape[span.minutes, column]
+            hooks.override(name)[span.minutes] = recording[span.minutes, column]
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Several attacks as one: coordinated."""
+    """Several attacks at the same time: a coordinated attack."""
 
     parts: tuple[Attack, ...]
 
@@ -198,14 +201,14 @@ class Together:
 
 
 def find_replays(attack: Attack) -> list[Replay]:
-    """The parts of an attack that must listen before they act."""
+    """Return the parts of an attack that must record a day before they act."""
     if isinstance(attack, Together):
         return [replay for part in attack.parts for replay in find_replays(part)]
     return [attack] if isinstance(attack, Replay) else []
 
 
 def held_values(attack: Attack) -> dict[str, float]:
-    """The hooks and readings an attack holds fixed, and at which value; a replay's is NaN, which equals no other."""
+    """Return the hooks and readings that an attack holds, and their values; NaN for a replay, which equals nothing."""
     if isinstance(attack, Together):
         return {name: value for part in attack.parts for name, value in held_values(part).items()}
     if isinstance(attack, SetHooks):

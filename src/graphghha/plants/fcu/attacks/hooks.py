@@ -1,7 +1,7 @@
 """The named hooks through which an attack or fault acts on a zone, minute by minute; neutral unless edited.
 
-Physical hooks change the equipment, control hooks the controller, reading hooks what a sensor reports: the controller
-and the telemetry both see the reading. An attack is a `Tampering`: it edits a day's hooks of its zones and minutes.
+Physical hooks change the equipment, control hooks the controller, and reading hooks what a sensor reports, which the
+controller and the telemetry both see. An attack is a `Tampering`: it edits the hooks of its zones and minutes.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
 from graphghha.plants.fcu.signals import INDEX, NUM_SIGNALS, SIGNALS
 
@@ -23,10 +24,10 @@ HOOKS: dict[str, float] = {
     "damper_stuck": FREE,  # position 0-1 the damper is held at; NaN = free
     "cooling_stuck": FREE,  # the same for the two valves
     "heating_stuck": FREE,
-    # opening that lets outdoor air past the damper whatever its position: 1 is a fully leaking damper (`leak_opening`),
-    # more than 1 a path beside it, as the case of the unstable controller has it
+    # opening that lets outdoor air past the damper in any position: 1 is a fully leaking damper (`leak_opening`), more
+    # than 1 is a path beside the damper, as in the case of the unstable controller
     "damper_leak": 0.0,
-    "cooling_leak": 0.0,  # least water flow as a fraction of the full flow, position notwithstanding
+    "cooling_leak": 0.0,  # least water flow in any position, as a fraction of the full flow
     "heating_leak": 0.0,
     "airflow_factor": 1.0,  # share of the discharge air flow that gets through filter and coils
     "outlet_blockage": 0.0,  # blocked share of the fan outlet
@@ -35,7 +36,7 @@ HOOKS: dict[str, float] = {
     "cooling_water_flow": 1.0,
     "heating_water_ua": 1.0,
     "heating_water_flow": 1.0,
-    "cooling_reverse": 0.0,  # 1: the valve does the opposite of its command
+    "cooling_reverse": 0.0,  # 1: the valve moves opposite to its command
     "heating_reverse": 0.0,
     "gain_factor": 1.0,  # factor on the gains of both valve controllers (hunting)
     "cooling_setpoint_offset": 0.0,  # K
@@ -57,7 +58,7 @@ CENTRES: NDArray[np.float64] = np.array([20.0 if signal.unit == "degC" else 0.0 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One calendar day of a run: how many days after the start, and its midnight."""
+    """One calendar day of a run: its number, counted from 0 at the start of the run, and its midnight."""
 
     number: int
     start: datetime
@@ -69,7 +70,7 @@ class Day:
         return times
 
     def minutes(self, begin: datetime, end: datetime | None) -> slice:
-        """The minutes of this day in [begin, end); empty when the day lies outside."""
+        """Return the minutes of this day in [begin, end); empty if they are on other days."""
         first = (begin - self.start).total_seconds() / 60
         last = MINUTES if end is None else (end - self.start).total_seconds() / 60
         return slice(int(min(max(np.ceil(first), 0), MINUTES)), int(min(max(np.ceil(last), 0), MINUTES)))
@@ -86,22 +87,23 @@ class ZoneHooks:
 
     @classmethod
     def neutral(cls, rows: int = MINUTES) -> "ZoneHooks":
-        """Hooks that change nothing; one row is enough for a zone nobody edits."""
+        """Return hooks that change nothing; one row is enough for a zone without attacks."""
         shape = (rows, NUM_SIGNALS)
         return cls(np.tile(NEUTRAL, (rows, 1)), np.zeros(shape), np.full(shape, FREE), np.ones(shape))
 
     def hook(self, name: str) -> NDArray[np.float64]:
-        """The [minutes] column of a named hook, to be edited in place."""
+        """Return the [minutes] column of a named hook, to be edited in place."""
         if name not in HOOK_INDEX:
-            raise NotFoundError(f"no hook {name!r}; hooks are {', '.join(HOOKS)}")
+            hint = did_you_mean(name, HOOKS) or ";"
+            raise NotFoundError(f"no hook is named {name!r}{hint} hooks are {', '.join(HOOKS)}")
         return self.fields[:, HOOK_INDEX[name]]
 
     def offset(self, signal: str) -> NDArray[np.float64]:
-        """What is added to a signal's reading, per minute, to be edited in place."""
+        """Return what is added to a signal's reading, per minute, to be edited in place."""
         return self.offsets[:, _signal(signal)]
 
     def override(self, signal: str) -> NDArray[np.float64]:
-        """What replaces a signal's reading, per minute (NaN = nothing), to be edited in place."""
+        """Return what replaces a signal's reading, per minute (NaN = nothing), to be edited in place."""
         return self.overrides[:, _signal(signal)]
 
     def scale(self, signal: str) -> NDArray[np.float64]:
@@ -110,14 +112,14 @@ class ZoneHooks:
 
 
 class DayHooks:
-    """The hooks of a building for one day; zones nobody asks for stay neutral and cost nothing."""
+    """The hooks of a building for one day; zones without attacks stay neutral and take no memory."""
 
     def __init__(self, num_zones: int) -> None:
         self.num_zones = num_zones
         self._zones: dict[int, ZoneHooks] = {}
 
     def zone(self, zone: int) -> ZoneHooks:
-        """The hooks of a zone, created neutral on first use."""
+        """Return the hooks of a zone, created neutral on first use."""
         if not 0 <= zone < self.num_zones:
             raise NotFoundError(
                 f"zone {zone} is not in a building of {self.num_zones} zones (0 to {self.num_zones - 1})"
@@ -127,26 +129,26 @@ class DayHooks:
         return self._zones[zone]
 
     def edited(self, zone: int) -> ZoneHooks | None:
-        """The hooks of a zone if anybody asked for them."""
+        """Return the hooks of a zone, or None if no attack has asked for them."""
         return self._zones.get(zone)
 
 
 class Tampering(Protocol):
-    """An attack, as the building sees it."""
+    """An attack as the simulated building sees it."""
 
     def apply(self, hooks: DayHooks, day: Day) -> None:
-        """Edit the hooks of this day; leave a day alone that the attack does not touch."""
+        """Edit the hooks of this day, if the attack acts on it."""
 
 
 @runtime_checkable
 class Observer(Protocol):
-    """An imposer that also listens, such as a replay that records a clean day first."""
+    """An attack that also reads telemetry, such as a replay, which records a clean day first."""
 
     def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
-        """See the telemetry [zones, minutes, signals] of a day after it was simulated."""
+        """Take note of the telemetry [zones, minutes, signals] of a day after it was simulated."""
 
 
 def _signal(name: str) -> int:
     if name not in INDEX:
-        raise NotFoundError(f"no signal {name!r} in the fan-coil plant")
+        raise NotFoundError(f"no signal {name!r} in the fan-coil plant{did_you_mean(name, INDEX)}")
     return INDEX[name]

@@ -1,7 +1,7 @@
-"""Ground truth per node and minute, by stepping an attack-free twin of the same seed beside the attacked building.
+"""Ground truth per node and minute, by simulating an attack-free twin of the same seed beside the attacked building.
 
 A minute is *observable* when, in the mean of the last 30 minutes, some signal of the zone differs from the twin by more
-than three times its noise; *recovering* when the attack is over, no other acts, and the zone still is observable.
+than three times its noise. It is *recovering* when the attack is over, no other acts, and the zone is still observable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from graphghha.plants.fcu.topology import TEMPLATE
 WINDOW_MIN = 30
 NOISE_TIMES = 3.0
 # The data set keeps two decimals of its own units. What differs by less than that rounding cannot be seen in it, so
-# the rounding is the noise of a signal that has none (commands, setpoints, modes).
+# the rounding is the noise of a signal without noise (commands, setpoints, modes).
 ROUNDING_NOISE: NDArray[np.float64] = 0.01 / np.sqrt(12.0) * SOURCE_SCALE
 VISIBLE: NDArray[np.float64] = NOISE_TIMES * np.maximum(NOISE, ROUNDING_NOISE)
 
@@ -30,7 +30,7 @@ Zones = Mapping[int, NDArray[np.float64]]  # zone -> [minutes, signals]
 
 @dataclass(frozen=True, slots=True)
 class LabelRows:
-    """Rows of one day that are not plain normal, sorted by time, zone and node; codes index the lists beside them."""
+    """The label rows of one day, attacked or recovering, sorted by time, zone and node."""
 
     times: NDArray[np.datetime64]
     zones: NDArray[np.int64]  # zone number
@@ -46,7 +46,7 @@ class LabelRows:
 
 @dataclass(slots=True)
 class EventTally:
-    """What became of one event."""
+    """How many minutes one event was active, observable and recovering."""
 
     active_min: int = 0
     observable_min: int = 0
@@ -56,12 +56,12 @@ class EventTally:
 
 @dataclass(slots=True)
 class Labeller:
-    """Turns the telemetry of a day and of its twin into label rows; remembers the last half hour between days."""
+    """Turns the telemetry of a day and of its twin into label rows, and keeps the last half hour for the next day."""
 
     events: Sequence[Event]
     visible: NDArray[np.float64] = field(default_factory=lambda: VISIBLE)  # [signals] or [zones, signals]
     tallies: list[EventTally] = field(init=False)
-    _ends_being_seen: list[datetime | None] = field(init=False)  # when another event in the zone takes over
+    _takeovers: list[datetime | None] = field(init=False)  # when another event of the zone begins to act
     _tails: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,17 +69,20 @@ class Labeller:
         by_zone: dict[int, list[Event]] = {}
         for event in self.events:
             by_zone.setdefault(event.zone, []).append(event)
-        self._ends_being_seen = [_taken_over(event, by_zone[event.zone]) for event in self.events]
+        self._takeovers = [_takeover(event, by_zone[event.zone]) for event in self.events]
 
     def label(self, day: Day, attacked: NDArray[np.float64], clean: NDArray[np.float64] | Zones) -> LabelRows:
-        """Both [zones, minutes, signals], the same day; of the clean one the attacked zones are enough."""
+        """Return the label rows of a day from its attacked and its clean telemetry, both [zones, minutes, signals].
+
+        Of the clean one, the attacked zones are enough.
+        """
         times, tomorrow = day.times, day.start + timedelta(days=1)
         begun = [number for number, event in enumerate(self.events) if event.start < tomorrow]
         zones = {self.events[number].zone for number in begun}
         seen = {zone: self.observable_minutes(zone, attacked[zone] - clean[zone]) for zone in zones}
         parts = [np.empty((6, 0), np.int64)]
         for number in begun:
-            event, until = self.events[number], self._ends_being_seen[number]
+            event, until = self.events[number], self._takeovers[number]
             if until is not None and until <= day.start:
                 continue
             observable = seen[event.zone]
@@ -100,11 +103,11 @@ class Labeller:
         return LabelRows(times[rows[0]], rows[1], rows[2], rows[3], is_active, is_observable, ~is_active)
 
     def observable_minutes(self, zone: int, difference: NDArray[np.float64]) -> Bools:
-        """The observable minutes of a day; `difference` [minutes, signals] is attacked minus clean, day after day."""
+        """Return the observable minutes of a day; `difference` [minutes, signals] is attacked minus clean."""
         tail = self._tails.get(zone, np.zeros((WINDOW_MIN - 1, NUM_SIGNALS)))
         longer = np.concatenate([tail, difference])
         self._tails[zone] = longer[-(WINDOW_MIN - 1) :]
-        # shifted sums: a missing reading blinds its own half hour only, as it would not in a running sum
+        # shifted sums: a missing reading affects its own half hour only, unlike in a running sum
         total: NDArray[np.float64] = longer[:MINUTES].copy()
         for shift in range(1, WINDOW_MIN):
             total += longer[shift : shift + MINUTES]
@@ -131,8 +134,8 @@ def visible_differences(building: Building) -> NDArray[np.float64]:
     return NOISE_TIMES * np.stack([np.maximum(sensors.sigmas, spread) for sensors in building.sensors])
 
 
-def _taken_over(event: Event, beside: Sequence[Event]) -> datetime | None:
-    """When, after the end of an event, another of its zone first acts: at once if that is still going on."""
+def _takeover(event: Event, beside: Sequence[Event]) -> datetime | None:
+    """Return when another event of the zone first acts after the end of this one, or None if none does."""
     end = event.end
     if end is None:
         return None
@@ -140,7 +143,7 @@ def _taken_over(event: Event, beside: Sequence[Event]) -> datetime | None:
 
 
 def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterator[tuple[DayChunk, LabelRows | None]]:
-    """Step an attacked building, and from the day of the first onset on its twin, with the labels of each day."""
+    """Simulate an attacked building day by day, and its twin from the day of the first onset, with their labels."""
     first = min((event.start for event in labeller.events), default=None)
     attacked = sorted({event.zone for event in labeller.events})
     twin: Building | None = None
@@ -148,7 +151,7 @@ def labelled_days(building: Building, labeller: Labeller, count: int) -> Iterato
         day_end = building.start + timedelta(days=building.next_day + 1)
         if twin is None and first is not None and first < day_end:
             twin = building.twin()
-        # a day of a large building is large: no two lie in memory at once
+        # a day of a large building is large: never hold two of them in memory
         clean = None if twin is None else _only(attacked, twin.step().telemetry)
         chunk = building.step()
         yield chunk, None if clean is None else labeller.label(chunk.day, chunk.telemetry, clean)

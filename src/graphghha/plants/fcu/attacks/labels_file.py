@@ -1,4 +1,4 @@
-"""Label rows to Parquet: only what is not plain normal, so that a year without attacks is an empty file."""
+"""Label rows as a Parquet file, which is empty without attacks. Apart from the labels, because it needs pyarrow."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,24 +16,25 @@ _CLASSES = ("actuator", "sensor", "controller")
 
 
 class LabelsWriter(ParquetSink):
-    """Appends the label rows of a day; the dictionaries are fixed for the whole file."""
+    """A label file of a building, written day by day."""
 
     def __init__(self, path: Path, events: Sequence[Event], zones: Sequence[str]) -> None:
         super().__init__(path, LABEL_SCHEMA)
         self._zones = list(zones)
         self._cases = list(dict.fromkeys(event.case for event in events))
-        self._case_of = np.array([self._cases.index(event.case) for event in events], np.int64)
-        self._class_of = np.array([_CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.int64)
+        self._event_cases = np.array([self._cases.index(event.case) for event in events], np.int64)
+        self._node_classes = np.array([_CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.int64)
 
     def write(self, rows: LabelRows | None) -> None:
+        """Append the label rows of a day."""
         if rows is None or not len(rows):
             return
         columns = [
             pa.array(rows.times.astype("datetime64[ms]"), pa.timestamp("ms")).cast(LABEL_SCHEMA.field("time").type),
             coded(rows.zones.astype(np.int16), self._zones),
             coded(rows.nodes.astype(np.int16), TEMPLATE.names),
-            coded(self._case_of[rows.events].astype(np.int16), self._cases),
-            coded(self._class_of[rows.nodes].astype(np.int8), _CLASSES),
+            coded(self._event_cases[rows.events].astype(np.int16), self._cases),
+            coded(self._node_classes[rows.nodes].astype(np.int8), _CLASSES),
             pa.array(rows.active),
             pa.array(rows.observable),
             pa.array(rows.recovering),

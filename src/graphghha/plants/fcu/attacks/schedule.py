@@ -1,4 +1,4 @@
-"""When and where a case happens, its notation on the command line, and the imposer that makes it happen."""
+"""Events: when and where a case acts, the checks of a run, and the attacks that carry the events out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from graphghha.plants.fcu.attacks.generic import PREFIX, generic_row
 from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
 
 ONE_DAY = timedelta(days=1)
-# far enough from the ends of the calendar for spin-up days before and an event's end after
+# far enough from the ends of the calendar for the spin-up days before a run and the end of an event after it
 FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One case on one zone from its onset on; without a duration it is sustained to the end of the run."""
+    """One case on one zone from its onset on; without a duration it lasts to the end of the run."""
 
     case: str
     zone: int  # 0-based
@@ -35,11 +35,11 @@ class Event:
     def __post_init__(self) -> None:
         if self.on and self.case != REPLAY:
             raise ConfigError(f"case {self.case}: on= chooses the sensors of a {REPLAY} only; this case has its own")
-        _ = self.row, self.spec  # they refuse unknown names and impossible times
+        _ = self.row, self.spec  # both raise: on unknown names and on impossible times
 
     @classmethod
     def from_spec(cls, spec: CaseSpec, zones: Sequence[str]) -> "Event":
-        """Plan what a specification asks for in a building with these zone names."""
+        """Return the event that a specification describes in a building with these zone names."""
         return plan(
             spec.name, _zone_number(spec, zones), spec.start, duration=spec.duration, ramp=spec.ramp, on=spec.on
         )
@@ -53,7 +53,7 @@ class Event:
         return None if self.duration is None else self.start + self.duration
 
     def span(self, day: Day) -> Span | None:
-        """The part of this event that falls into a day."""
+        """Return the part of this event that is on a day, or None."""
         minutes = day.minutes(self.start, self.end)
         if minutes.start >= minutes.stop:
             return None
@@ -64,12 +64,12 @@ class Event:
         return Span(day, minutes, elapsed, strength)
 
     def overlaps(self, begin: datetime, end: datetime | None) -> bool:
-        """Whether this event acts at some time in [begin, end)."""
+        """Return whether this event acts at some time in [begin, end)."""
         return (self.end is None or self.end > begin) and (end is None or self.start < end)
 
     @property
     def spec(self) -> CaseSpec:
-        """This event as a person would write it: without what the case brings along itself."""
+        """This event as a specification, without the duration and ramp that are the case's own."""
         duration = SUSTAINED if self.duration is None else self.duration
         return CaseSpec(
             name=self.case,
@@ -85,14 +85,14 @@ class Event:
 
 
 class ScheduledAttack:
-    """An event made real: the attack it builds edits the hooks, and listens first if it must.
+    """The attack of one event, which edits the hooks of its days and, for a replay, records a day before.
 
-    `beside` are the events of the run: a replay does not record a day that one of them touches.
+    `events` are those of the run: a replay does not record a day on which one of them acts.
     """
 
-    def __init__(self, event: Event, beside: Sequence[Event] = ()) -> None:
+    def __init__(self, event: Event, events: Sequence[Event] = ()) -> None:
         self.event = event
-        self._beside = [other for other in beside if other.zone == event.zone]
+        self._others = [other for other in events if other.zone == event.zone]
         self.attack: Attack = event.row.build()
         self._replays = find_replays(self.attack)
         for replay in self._replays:
@@ -103,26 +103,26 @@ class ScheduledAttack:
             self.attack.edit(hooks.zone(self.event.zone), span)
 
     def observe(self, day: Day, telemetry: NDArray[np.float64]) -> None:
-        if self._replays and can_record(self.event, day.start, self._beside):
+        if self._replays and can_record(self.event, day.start, self._others):
             for replay in self._replays:
                 replay.observe(day, telemetry)
 
 
 def schedule_attacks(events: Sequence[Event]) -> list[ScheduledAttack]:
-    """The events of a run made real."""
+    """Return the attacks of the events of a run."""
     return [ScheduledAttack(event, events) for event in events]
 
 
-def can_record(event: Event, midnight: datetime, beside: Sequence[Event]) -> bool:
-    """Whether a day may be recorded for a replay: over before the onset, and touched by no event of the zone."""
+def can_record(event: Event, midnight: datetime, events: Sequence[Event]) -> bool:
+    """Return whether a replay may record a day: it ends before the onset, and no event acts on the zone."""
     end = midnight + ONE_DAY
     return end <= event.start and not any(
-        other.zone == event.zone and other.overlaps(midnight, end) for other in beside
+        other.zone == event.zone and other.overlaps(midnight, end) for other in events
     )
 
 
 def case_row(name: str) -> CatalogRow:
-    """Return the row of a case, listed or generic, or an error that knows the nearest name."""
+    """Return the row of a case, listed or generic, or raise an error that suggests the nearest name."""
     if name.startswith(PREFIX):
         return generic_row(name)
     if name not in ROWS:
@@ -140,16 +140,16 @@ def plan(
     ramp: timedelta | None = None,
     on: tuple[str, ...] = (),
 ) -> Event:
-    """An event with the case's own duration and ramp where none is given; zones count from 0."""
+    """Return an event with the case's own duration and ramp where none is given; zones count from 0."""
     event = Event(case=case, zone=zone, start=start, on=on)
     lasts = event.row.duration if duration is None else duration
     return replace(event, duration=None if lasts == SUSTAINED else lasts, ramp=event.row.ramp if ramp is None else ramp)
 
 
 def check_run(start: datetime, days: int, seed: int) -> None:
-    """Refuse a run no calendar holds or no generator can be seeded for."""
+    """Refuse a run with an impossible start, length or seed."""
     if days < 1:
-        raise ConfigError(f"simulate: {days} days; ask for at least one")
+        raise ConfigError(f"simulate: {days} days; simulate at least one")
     if seed < 0:
         raise ConfigError(f"simulate: seed {seed} is negative; use 0, 1, 2, ..")
     if not FIRST_DAY <= start < LAST_DAY or days > (LAST_DAY - start).days:
@@ -159,7 +159,7 @@ def check_run(start: datetime, days: int, seed: int) -> None:
 
 
 def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zones: int) -> None:
-    """Refuse events outside the run, replays without a clean day to record, and two that hold one thing apart."""
+    """Refuse events outside the run, replays without a clean day to record, and events that contradict each other."""
     by_zone: dict[int, list[Event]] = {}
     for event in events:
         by_zone.setdefault(event.zone, []).append(event)
@@ -167,25 +167,25 @@ def check_events(events: Sequence[Event], start: datetime, end: datetime, num_zo
             raise NotFoundError(f"case {event}: the building has zones 1 to {num_zones}")
         if not start <= event.start < end:
             raise ConfigError(f"case {event}: starts outside the run, {start:%Y-%m-%dT%H:%M} to {end:%Y-%m-%dT%H:%M}")
-    for beside in by_zone.values():
-        for event in beside:
+    for zone_events in by_zone.values():
+        for event in zone_events:
             midnights = [start + timedelta(days=number) for number in range((event.start - start).days)]
-            if find_replays(event.row.build()) and not any(can_record(event, each, beside) for each in midnights):
+            if find_replays(event.row.build()) and not any(can_record(event, each, zone_events) for each in midnights):
                 raise ConfigError(
                     f"case {event}: a replay needs a clean day first, a whole day of the run before its onset without "
                     "an attack in its zone; start it later"
                 )
-        _check_holds(beside)
+        _check_holds(zone_events)
 
 
 def _check_holds(events: Sequence[Event]) -> None:
-    """Two attacks in one zone cannot hold one hook or reading at two values at once."""
+    """Refuse two attacks that hold one hook or reading of a zone at two values at the same time."""
     holds = [held_values(event.row.build()) for event in events]
     for (event, own), (other, others) in combinations(zip(events, holds, strict=True), 2):
-        apart = [name for name in own.keys() & others.keys() if own[name] != others[name]]
-        if apart and event.overlaps(other.start, other.end):
+        contradictions = [name for name in own.keys() & others.keys() if own[name] != others[name]]
+        if contradictions and event.overlaps(other.start, other.end):
             raise ConfigError(
-                f"cases {event} and {other}: both hold {min(apart)} at once; let one end before the other"
+                f"cases {event} and {other}: both hold {min(contradictions)} at once; let one end before the other"
             )
 
 

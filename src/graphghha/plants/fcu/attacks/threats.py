@@ -1,4 +1,4 @@
-"""The attacks of the threat model that the public data set lacks, as data: targets, how to build it, meaning."""
+"""The attacks of the threat model that the public data set lacks: targets, how to build them, meaning."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ TEMPORARY_DURATION = timedelta(hours=2)
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """The first target is the root and gives the case its class; amounts in SI."""
+    """One case of the threat model. The first target is the root and gives the case its class; amounts are in SI."""
 
     targets: tuple[str, ...]
     build: Callable[[], Attack]
@@ -84,25 +84,25 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "CommandOffset_Cooling_+30": Threat(
             ("FCU_CVLV",),
             lambda: FalseCommand("cooling_command_offset", "FCU_CVLV_DM", 0.3),
-            "cooling valve is told 30 % more than its controller asks",
+            "cooling valve gets a command 30 % above its controller's",
             "+30 %",
         ),
         "CommandOffset_Heating_+30": Threat(
             ("FCU_HVLV",),
             lambda: FalseCommand("heating_command_offset", "FCU_HVLV_DM", 0.3),
-            "heating valve is told 30 % more than its controller asks",
+            "heating valve gets a command 30 % above its controller's",
             "+30 %",
         ),
         "CommandOffset_Damper_+30": Threat(
             ("FCU_DMPR",),
             lambda: FalseCommand("damper_command_offset", "FCU_DMPR_DM", 0.3),
-            "damper is told 30 % more than its controller asks",
+            "damper gets a command 30 % above its controller's",
             "+30 %",
         ),
         "CommandOffset_Fan_+4": Threat(
             ("FCU_SPD",),
             lambda: SetHooks({"fan_speed_offset": 4.0}),
-            "fan runs 4 rev/s faster than it should, also when it should stand",
+            "fan runs 4 rev/s faster than commanded, also when it should stand still",
             "+4 rev/s",
         ),
     },
@@ -124,19 +124,19 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "InterlockOff": Threat(
             ("FCU_CTRL",),
             lambda: SetHooks({"interlock_off": 1.0}),
-            "low limit disabled: seen only when it should have tripped",
+            "low limit disabled: visible only when it should have tripped",
         ),
     },
     "replay": {
         "Replay_Room": Threat(
             ("RM_TEMP", "FCU_RAT"),
             lambda: Replay(("RM_TEMP", "FCU_RAT")),
-            "room and return temperature of an earlier day (`Replay` with on=RM_TEMP+.. takes any sensors)",
+            "room and return temperature repeat an earlier day (`Replay` with on=RM_TEMP+.. takes any sensors)",
         ),
         "Replay_Air": Threat(
             ("FCU_DAT", "FCU_MAT", "FCU_DA_CFM"),
             lambda: Replay(("FCU_DAT", "FCU_MAT", "FCU_DA_CFM")),
-            "discharge and mixed temperature and discharge flow of an earlier day",
+            "discharge and mixed temperature and discharge flow repeat an earlier day",
         ),
     },
     "coordinated": {
@@ -160,7 +160,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "Coordinated_BiasAndSetpoint": Threat(
             ("RM_TEMP", "RMCLGSPT"),
             lambda: Together((Bias("RM_TEMP", -2.0), SetHooks({"cooling_setpoint_offset": -2.0}))),
-            "room reads 2 K low and the cooling setpoint is lowered alike: the loop sees no error",
+            "room reads 2 K low and the cooling setpoint is lowered by as much: the loop sees no error",
         ),
     },
     "stealthy": {
@@ -173,7 +173,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "Stealthy_CommandOffset_Cooling": Threat(
             ("FCU_CVLV",),
             lambda: FalseCommand("cooling_command_offset", "FCU_CVLV_DM", 0.08),
-            "cooling valve is told 8 % more, hidden in its dead start while shut",
+            "cooling valve gets a command 8 % too high, hidden by its dead band while shut",
             "+8 %",
         ),
         "Stealthy_DA_CFM_Bias": Threat(

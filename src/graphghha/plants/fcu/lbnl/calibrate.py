@@ -1,4 +1,4 @@
-"""The simulator against published statistics: annual mean and standard deviation, and the hourly year."""
+"""Compare the simulator with published statistics: annual mean and standard deviation, and hourly means."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping
@@ -22,9 +22,9 @@ MEAN_LIMIT = 0.25
 RATIO_LIMITS = (0.67, 1.5)
 # the unit of a deviation where the fault-free standard deviation is zero
 FLOORS = {"mode": 0.05, "degF": 1.0, "CFM": 1.0, "GPM": 0.01, "fraction": 0.01, "rev/s": 0.1, "W": 0.05, "%RH": 1.0}
-# numerically saturated in the original run (outdoor air of thousands of CFM): reported beside the rest, not in it
+# numerically saturated in the original run (outdoor air of thousands of CFM): reported separately
 APART = "FCU_OADMPRStuck_100"
-OPEN = 0.001  # an hour counts as heating or cooling when the mean valve command is above this
+OPEN = 0.001  # an hour counts as heating or cooling if the mean valve command is above this
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class HourlyFit:
-    """The fault-free year hour by hour: errors in kelvin, and hours with an open valve."""
+    """How well the fault-free year fits hour by hour: errors in kelvin, and hours with an open valve."""
 
     rmse_operate: Mapping[str, float]
     rmse_all: Mapping[str, float]
@@ -69,7 +69,7 @@ class HourlyFit:
     published: Floats
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures in the data set's degF and in kelvin."""
+        """Return the figures for JSON, in the data set's degF and in kelvin."""
         return {
             "rmse_operate_degF": {name: round(1.8 * value, 4) for name, value in self.rmse_operate.items()},
             "rmse_all_degF": {name: round(1.8 * value, 4) for name, value in self.rmse_all.items()},
@@ -81,13 +81,13 @@ class HourlyFit:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """All rows, their summary, and the hourly fit if an hourly file was given."""
+    """All comparisons, and the hourly fit if an hourly file was given."""
 
     rows: tuple[Comparison, ...]
     hourly: HourlyFit | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Shares within limits; the saturated case stands apart."""
+        """Return the shares within limits; the saturated case is reported separately."""
         main = [row for row in self.rows if not row.apart]
         fault_free = [row for row in main if row.case == FAULT_FREE]
         summary = shares(main)
@@ -101,12 +101,12 @@ class Calibration:
         return summary
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Return summary and comparisons, ready for JSON."""
         return {"summary": self.summary(), "rows": [asdict(row) for row in self.rows]}
 
 
 def shares(rows: Iterable[Comparison]) -> dict[str, Any]:
-    """How many pairs, and which shares are within limits, over all of them and over the moved ones."""
+    """Return the number of pairs and the shares within limits, over all pairs and over the moved ones."""
     every = list(rows)
     moved = [row for row in every if row.moved]
     return {
@@ -150,7 +150,7 @@ def _read_table(path: Path) -> dict[str, Floats]:
 
 
 def read_hourly(path: Path) -> Floats:
-    """The published fault-free year [hours, signals] in the data set's units."""
+    """Read the published fault-free year [hours, signals], in the data set's units."""
     table = read_table(path, NAMES)
     hourly = np.stack([numbers(table, name, path) for name in NAMES], axis=1)
     if len(hourly) != HOURS:
@@ -162,7 +162,7 @@ def read_hourly(path: Path) -> Floats:
 
 
 def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
-    """Simulate one case of the data set for a year, noise-free, on the reference unit; also gives the hourly means."""
+    """Simulate a case for a year on the reference unit without noise; return its statistics and hourly means."""
     attacks = () if case == FAULT_FREE else (WholeRun(case),)
     building = Building(weather=weather, start=YEAR_START, noise=False, nominal=True, attacks=attacks, spin_up_days=0)
     total, square = np.zeros(NUM_SIGNALS), np.zeros(NUM_SIGNALS)
@@ -170,11 +170,11 @@ def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
     origin: Floats | None = None
     for number, chunk in enumerate(building.days(YEAR_DAYS)):
         day = chunk.telemetry[0]
-        # sums are taken from the first value on: constants come out with a standard deviation of exactly zero
+        # sums of differences from the first value: a constant has a standard deviation of exactly zero
         origin = day[0].copy() if origin is None else origin
-        apart = day - origin
-        total += apart.sum(axis=0)
-        square += (apart * apart).sum(axis=0)
+        difference = day - origin
+        total += difference.sum(axis=0)
+        square += (difference * difference).sum(axis=0)
         hourly[number] = day.reshape(24, 60, NUM_SIGNALS).mean(axis=1)
     assert origin is not None
     count = YEAR_DAYS * 1440
@@ -184,7 +184,7 @@ def year_statistics(case: str, weather: Weather) -> tuple[Statistics, Floats]:
 
 
 def compare(case: str, simulated: Statistics, published: Statistics, fault_free: Statistics) -> list[Comparison]:
-    """The rows of one case."""
+    """Compare a simulated year of one case with the published one, signal by signal."""
     rows = []
     for signal, name in enumerate(NAMES):
         unit = fault_free.std[signal] or FLOORS[SOURCE_UNITS[signal]]
@@ -204,14 +204,14 @@ def compare(case: str, simulated: Statistics, published: Statistics, fault_free:
 
 
 def std_ratio(ours: float, theirs: float) -> float:
-    """Ratio of standard deviations; two zeros are equal, and a zero against something is far off but finite."""
+    """Return the ratio of standard deviations: 1 for two zeros, large but finite against a zero."""
     if ours < 1e-6 and theirs < 1e-6:
         return 1.0
     return float(np.clip(ours / max(theirs, 1e-12), 0.0, 1e6))
 
 
 def hourly_fit(simulated: Floats, published: Floats) -> HourlyFit:
-    """Errors of the fault-free year against the hourly file; operate hours are weekdays, 07h to 17h."""
+    """Return the errors of the fault-free year against the hourly file; operate hours are weekdays, 07h to 17h."""
     hours = np.arange(len(published))
     operate = (hours // 24 % 7 < 5) & (hours % 24 >= 7) & (hours % 24 <= 17)
     errors = {name: (simulated - published)[:, INDEX[name]] / 1.8 for name in ("RM_TEMP", "FCU_DAT", "FCU_MAT")}

@@ -1,4 +1,4 @@
-"""A calibration as text, and as a Markdown page with overlay plots."""
+"""A calibration as text for the terminal, and as a Markdown page with plots."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ WORST = 25
 
 
 def as_text(result: Calibration) -> str:
-    """Per-case shares and the summary, for people."""
+    """Return the shares of every case and the summary, for the terminal."""
     lines = [f"{'case':42} {'mean':>6} {'std':>6} {'moved':>6} {'mean':>6} {'std':>6}"]
     for case, figures in by_case(result).items():
         lines.append(
@@ -31,13 +31,13 @@ def as_text(result: Calibration) -> str:
 
 
 def by_case(result: Calibration) -> dict[str, dict[str, Any]]:
-    """The shares of each case."""
+    """Return the shares of each case."""
     cases = dict.fromkeys(row.case for row in result.rows)
     return {case: shares(row for row in result.rows if row.case == case) for case in cases}
 
 
 def worst(result: Calibration) -> list[Comparison]:
-    """Pairs outside the limits, farthest first."""
+    """Return the pairs outside the limits, farthest first."""
 
     def distance(row: Comparison) -> float:
         return max(abs(row.deviation) / 0.25, abs(float(np.log(max(row.std_ratio, 1e-3)))) / 0.4)

@@ -1,7 +1,6 @@
-"""What each of the 48 faults of the public data set imposes: mechanism and severity turned into hook settings.
+"""The 48 faults of the public data set as hook settings, by mechanism and severity.
 
-Laws are general in the severity and shared by all cases of a mechanism, so severities without published statistics
-follow.
+All cases of a mechanism share one law, so that severities without published statistics follow from it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
 from graphghha.plants.fcu.attacks.effects import Attack, Bias, SetHooks, Span, Together
 from graphghha.plants.fcu.attacks.hooks import MINUTES, Day, DayHooks
@@ -26,23 +26,23 @@ class Setting:
 
 
 def throttled_flow(blocked: float, *, part: float, power: float) -> float:
-    """Share of a flow left when a passage that holds `part` of the path's resistance is blocked."""
+    """Return the share of a flow that is left when a passage with `part` of the path's resistance is blocked."""
     resistance = 1.0 + part * ((1.0 - blocked) ** -power - 1.0)
     return float(resistance**-0.5)
 
 
 def filter_restriction(percent: float) -> Setting:
-    """A clogged filter: 10 % and 50 % leave 92.3 % and 56.8 % of the air flow in the data."""
+    """Return a clogged filter: in the data, 10 % and 50 % leave 92.3 % and 56.8 % of the air flow."""
     return Setting({"airflow_factor": throttled_flow(percent / 100, part=0.804, power=1.85)})
 
 
 def airside_fouling(blocked: float) -> Setting:
-    """Dirt between the fins throttles the whole unit's air, whichever coil it sits on (data: 96.5 % and 64.3 %)."""
+    """Return dirt between the fins, which throttles the air of the whole unit on either coil (data: 96.5 %, 64.3 %)."""
     return Setting({"airflow_factor": throttled_flow(blocked, part=0.2, power=3.0)})
 
 
 def waterside_fouling(coil: str, blocked: float) -> Setting:
-    """Scale in the tubes insulates and narrows them; the small heating coil is throttled, the cooling coil hardly."""
+    """Return scale in the tubes, which insulates and narrows them: above all the small heating coil."""
     part = {"cooling": 0.013, "heating": 0.19}[coil]
     return Setting(
         {
@@ -57,8 +57,8 @@ def _settings() -> dict[str, Setting]:
         FAULT_FREE: Setting(),
         "FCU_Control_CoolingReverse": Setting({"cooling_reverse": 1.0}),
         "FCU_Control_HeatingReverse": Setting({"heating_reverse": 1.0}),
-        # Gain: fit. It makes the valves swing between shut and full, as the spread of their commands in the data asks
-        # for (0.14 and 0.18 against 0.08 and 0.07 without fault). Leak: data. Outdoor air is 36 % of the discharge air,
+        # Gain: fit. It makes the valves swing between shut and full, as the spread of their commands in the data
+        # shows (0.14 and 0.18 against 0.08 and 0.07 without fault). Leak: data. Outdoor air is 36 % of discharge air,
         # as in the run with the damper stuck at 50 %, although the damper reads normal: 0.9 * 2.5 on top of the minimum
         # is the opening of a half-open damper, (0.5 / 0.3) ** 2.32.
         "FCU_Control_Unstable": Setting({"gain_factor": 65.0, "damper_leak": 2.5}),
@@ -91,16 +91,17 @@ SETTINGS: Mapping[str, Setting] = _settings()
 
 
 def build_attack(case: str) -> Attack:
-    """A fault of the data set as an attack."""
+    """Return a fault of the data set as an attack."""
     if case not in SETTINGS:
-        raise NotFoundError(f"no case {case!r} in the data set; `graphghha cases` lists them")
+        hint = did_you_mean(case, SETTINGS) or ";"
+        raise NotFoundError(f"no case {case!r} in the data set{hint} `graphghha cases` lists them")
     setting = SETTINGS[case]
     return Together((SetHooks(setting.hooks), *(Bias(signal, amount) for signal, amount in setting.offsets.items())))
 
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """A fault of the data set, imposed on one zone from the first minute to the last, as the original runs are."""
+    """A fault of the data set on one zone from the first minute to the last, as in the original runs."""
 
     case: str
     zone: int = 0

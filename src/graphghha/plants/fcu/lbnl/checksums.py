@@ -1,4 +1,4 @@
-"""The 49 files of the public data set: MD5 of each original. The two airside-minor files are byte-identical."""
+"""The MD5 of each of the 49 original files of the public data set. The two airside-minor files are byte-identical."""
 
 ORIGINAL_ROWS = 525_600  # one per minute of 2018
 

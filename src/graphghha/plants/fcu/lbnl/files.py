@@ -1,7 +1,7 @@
 """The public LBNL fan-coil data: the zip or folder of 49 one-minute files, any subset, streamed day by day, in SI.
 
-Quirks of the originals, all handled here: names hold a literal % or + (some download tools escape them); two files are
-byte-identical; a fault lasts the whole file, so the file name is the label; every file is a year of 525,600 rows.
+Quirks of the originals that are handled here: names contain a literal % or + (some download tools escape them); two
+files are byte-identical; a fault lasts the whole file, so the file name is the label; every file has 525,600 rows.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from graphghha.plants.fcu.lbnl.rows import Repairs, Row, find_columns, scan
 from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, to_si
 from graphghha.plants.telemetry import GOOD, Chunk
 
-MANIFEST = "simulated.json"  # lies beside files this package wrote: they are not originals and not altered ones
+MANIFEST = "simulated.json"  # beside files that this package wrote, so that they do not pass for altered originals
 CHUNK_ROWS = 1440
 _BLOCK_BYTES = 1 << 20
 
@@ -46,7 +46,7 @@ class AlteredFileWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class LbnlFile:
-    """One file of the data set. Its name is its label; of a simulated one, the manifest knows more."""
+    """One file of the data set. Its name is its label; the manifest says more about a simulated one."""
 
     case_name: str
     where: str  # for messages
@@ -60,7 +60,7 @@ class LbnlFile:
 
     @property
     def case(self) -> CaseInfo | None:
-        """The catalogue row of this file's fault; None for the fault-free year and for a name we do not know."""
+        """The catalogue's case of this file's fault, or None for the fault-free year and for an unknown name."""
         return CASES.get(self.case_name)
 
     @property
@@ -68,22 +68,22 @@ class LbnlFile:
         return self.case_name == FAULT_FREE
 
     def alteration(self) -> str | None:
-        """How the content differs from the published file of this name; None when it does not, or there is none."""
+        """Return how the content differs from the published file of this name, or None if it does not."""
         if self.simulated or self.case_name not in MD5:
             return None
         digest = hashlib.md5(usedforsecurity=False)
         with self._opened() as stream:
             while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
-        found, known = digest.hexdigest(), MD5[self.case_name]
-        if found == known:
+        md5, known = digest.hexdigest(), MD5[self.case_name]
+        if md5 == known:
             return None
-        others = [name for name, md5 in MD5.items() if md5 == found]
-        what = f"it is a copy of {others[0]}" if others else f"its MD5 is {found}, the original's is {known}"
+        others = [name for name, original in MD5.items() if original == md5]
+        what = f"it is a copy of {others[0]}" if others else f"its MD5 is {md5}, that of the original is {known}"
         return f"{self.where}: not the published {self.case_name}: {what}"
 
     def chunks(self, *, repair: bool = False, verify: bool = True) -> Iterator[Chunk]:
-        """The file day by day, one zone, in SI. With `repair`, a warning at the end counts what was repaired."""
+        """Read the file day by day, one zone, in SI. With `repair`, a warning at the end counts what was repaired."""
         if verify and (alteration := self.alteration()):
             warnings.warn(alteration, AlteredFileWarning, stacklevel=2)
         repairs = Repairs(self.where)
@@ -92,7 +92,7 @@ class LbnlFile:
             warnings.warn(str(repairs), RepairWarning, stacklevel=2)
 
     def read(self, repairs: Repairs | None = None) -> Iterator[Chunk]:
-        """As `chunks`, without the MD5 check; faults are repaired and counted when given something to count into."""
+        """Read the file as `chunks` does, without the MD5 check; with `repairs`, repair faults and count them."""
         done = 0
         try:
             for chunk in _regroup(self._fast()):
@@ -105,7 +105,7 @@ class LbnlFile:
                 yield from _regroup(_blocks(islice(rows, done, None)))
 
     def _fast(self) -> Iterator[Chunk]:
-        """Blocks as pyarrow reads them; `_TroubleError` at the first thing that does not fit."""
+        """Read blocks with pyarrow; raise `_TroubleError` at the first thing that does not fit."""
         with self._opened() as stream:
             header = stream.readline().decode("utf-8", "replace")
         find_columns(header, self.where)
@@ -146,12 +146,12 @@ class RepairWarning(UserWarning):
 
 
 class _TroubleError(Exception):
-    """The fast path met something it does not explain; the slow path will."""
+    """The fast path met something that does not fit; the slow path explains or repairs it."""
 
 
 @contextmanager
 def reading(where: str) -> Iterator[None]:
-    """What a damaged disk, file or zip says against reading becomes our error."""
+    """Turn an error from a damaged disk, file or zip into a DataError that names the file."""
     try:
         yield
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError) as exc:
@@ -159,16 +159,16 @@ def reading(where: str) -> Iterator[None]:
 
 
 def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlFile]:
-    """The files of a zip or folder by case name, fault-free first; all of them, or the named ones."""
+    """Return the files of a zip or folder by case name, fault-free first; all of them, or the named ones."""
     if path.is_dir():
-        found = _in_folder(path)
+        files = _in_folder(path)
     elif path.is_file() and zipfile.is_zipfile(path):
-        found = _in_zip(path)
+        files = _in_zip(path)
     else:
-        raise DataError(f"{path}: neither a folder nor a zip of LBNL fan-coil files")
-    if not found:
+        raise DataError(f"{path}: not a folder or a zip of LBNL fan-coil files")
+    if not files:
         raise DataError(f"{path}: no FCU_*.csv inside; expected files like {FAULT_FREE}.csv")
-    ordered = dict(sorted(found.items(), key=lambda item: (item[0] != FAULT_FREE, item[0])))
+    ordered = dict(sorted(files.items(), key=lambda item: (item[0] != FAULT_FREE, item[0])))
     if cases is None:
         return ordered
     chosen = list(cases)
@@ -180,20 +180,20 @@ def open_lbnl(path: Path, cases: Iterable[str] | None = None) -> dict[str, LbnlF
 
 
 def case_from_file_name(file_name: str) -> str:
-    """The case a file is named after, also when a download tool has escaped its % or +."""
+    """Return the case that a file is named after, also if a download tool has escaped its % or +."""
     stem = file_name.removesuffix(".csv")
     return unquote(stem) if stem not in MD5 and unquote(stem) in MD5 else stem
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
-    """The simulated files of a folder; none without a manifest."""
+    """Return the entries of a folder's manifest by file name; empty without a manifest."""
     manifest = folder / MANIFEST
     with reading(str(manifest)):
         return parse_manifest(manifest.read_bytes(), str(manifest)) if os.path.lexists(manifest) else {}
 
 
 def parse_manifest(raw: bytes, where: str) -> dict[str, dict[str, Any]]:
-    """File name -> what is known of a simulated file; `rows` is always there."""
+    """Return the entries of a manifest by file name; every entry has `rows`."""
     try:
         return {str(name): entry | {"rows": int(entry["rows"])} for name, entry in json.loads(raw).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
@@ -226,17 +226,17 @@ def _in_zip(path: Path) -> dict[str, LbnlFile]:
 def _open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
     try:
         return archive.open(member)
-    except RuntimeError as exc:  # how zipfile says that a password is needed
+    except RuntimeError as exc:  # zipfile raises this when a password is needed
         raise DataError(f"{archive.filename}/{member}: cannot be read: {exc}") from exc
 
 
 def _by_case(files: list[LbnlFile]) -> dict[str, LbnlFile]:
-    found: dict[str, LbnlFile] = {}
+    by_case: dict[str, LbnlFile] = {}
     for file in files:
-        if file.case_name in found:
-            raise DataError(f"{found[file.case_name].where} and {file.where} are both {file.case_name}; keep one")
-        found[file.case_name] = file
-    return found
+        if file.case_name in by_case:
+            raise DataError(f"{by_case[file.case_name].where} and {file.where} are both {file.case_name}; keep one")
+        by_case[file.case_name] = file
+    return by_case
 
 
 def _file(name: str, where: str, opener: Callable[[], IO[bytes]], simulated: dict[str, dict[str, Any]]) -> LbnlFile:
@@ -258,7 +258,7 @@ def _blocks(rows: Iterator[Row]) -> Iterator[Chunk]:
 
 
 def _regroup(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Chunks of CHUNK_ROWS rows whatever the blocks they came in; the last may be shorter."""
+    """Regroup blocks of any length into chunks of CHUNK_ROWS rows; the last may be shorter."""
     held: list[Chunk] = []
     for chunk in chunks:
         held.append(chunk)

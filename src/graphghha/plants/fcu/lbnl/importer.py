@@ -1,4 +1,4 @@
-"""The public LBNL files as telemetry with labels, one Parquet file per case: real data where simulated data goes."""
+"""Import the public LBNL files as telemetry with labels, one Parquet file per case, as if they were simulated."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ from graphghha.plants.fcu.topology import TEMPLATE
 from graphghha.plants.telemetry import Chunk, Layout, TelemetryMeta, TelemetryWriter, labels_path, make_folder
 
 ZONE = "zone-01"
-# what makes two simulated runs the same but for the attacks
+# the entries that are equal for two simulated runs which differ only in their attacks
 _SAME_RUN = ("seed", "zone", "weather", "start")
 _ANY_ZONE = tuple(str(number) for number in range(1, MAX_ZONES + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """The fault-free readings, one row per minute without a gap."""
+    """The readings of the fault-free file, one row per minute without a gap."""
 
     about: dict[str, Any]
     first: np.datetime64
@@ -43,7 +43,7 @@ class Twin:
         return self.first + np.timedelta64(len(self.values) - 1, "m")
 
     def at(self, times: NDArray[np.datetime64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The readings of these minutes, and which of them are known; others are infinitely far off."""
+        """Return the readings of these minutes, infinite where unknown, and which of them are known."""
         row = (times - self.first) // np.timedelta64(1, "m")
         known = (row >= 0) & (row < len(self.values))
         readings = np.full((len(times), len(NAMES)), np.inf)
@@ -61,10 +61,10 @@ def import_lbnl(
     site: str = "lbnl",
     on_file: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Write `out/CASE.parquet` and its labels for every (or every named) file.
+    """Write `out/CASE.parquet` and its labels for every file, or for the named cases; return a summary.
 
-    The summary says what was altered and repaired, and how many minutes were not judged. The fault-free file is the
-    attack-free twin that decides what is observable; a minute it does not cover counts as such.
+    The summary lists altered and repaired files, and how many minutes of each could not be judged. The fault-free file
+    is the attack-free twin that decides what is observable; minutes that it does not cover count as observable.
     """
     everything = open_lbnl(source)
     chosen = everything if cases is None else open_lbnl(source, cases)
@@ -89,30 +89,30 @@ def import_lbnl(
 
 
 def _check_known(file: LbnlFile) -> None:
-    """Refuse a file of which nobody can say what is wrong in it: it must not pass for a normal one."""
+    """Refuse a file without known labels, which would otherwise pass for a normal one."""
     if "cases" not in file.about and not file.is_normal and file.case is None:
         raise DataError(
-            f"{file.where}: no case is named {file.case_name!r} and {MANIFEST} says nothing of it: its labels are "
-            "unknown; move it away, or choose others with --case"
+            f"{file.where}: no case is named {file.case_name!r} and {MANIFEST} does not list the file, so its labels "
+            "are unknown; move it away, or choose other files with --case"
         )
     file_events(file, datetime(2018, 1, 1))
 
 
 def file_events(file: LbnlFile, first: datetime) -> list[Event]:
-    """What happens in a file: as the manifest says of a simulated one, else its fault from the first minute on."""
+    """Return the events of a file: those of the manifest, or the fault it is named after from the first minute on."""
     if "cases" not in file.about:
         return [] if file.is_normal else [Event(case=file.case_name, zone=0, start=first)]
     try:
         return [replace(Event.from_spec(CaseSpec.parse(text), _ANY_ZONE), zone=0) for text in file.about["cases"]]
     except (ConfigError, NotFoundError, TypeError, AttributeError) as exc:
-        raise DataError(f"{file.where}: {MANIFEST} has cases that cannot be read: {exc}") from exc
+        raise DataError(f"{file.where}: {MANIFEST} lists cases that cannot be read: {exc}") from exc
 
 
 def _read_twin(files: dict[str, LbnlFile], repair: bool) -> Twin | None:
     if FAULT_FREE not in files:
         return None
     file = files[FAULT_FREE]
-    # a repair of the twin is counted when its own turn comes
+    # repairs of the twin are counted when the file itself is imported
     days = list(_slim(file.read(Repairs("") if repair else None)))
     if not days:
         raise DataError(f"{file.where}: no rows")
@@ -125,7 +125,7 @@ def _slim(chunks: Iterable[Chunk]) -> Iterator[tuple[np.datetime64, NDArray[np.f
 
 
 def _convert(file: LbnlFile, twin: Twin | None, path: Path, repairs: Repairs | None, layout: Layout, site: str) -> int:
-    """Write one file; gives the minutes that could not be judged."""
+    """Write one file; return the number of minutes that could not be judged."""
     days = file.read(repairs)
     first = next(days, None)
     if first is None:
@@ -143,7 +143,7 @@ def _convert(file: LbnlFile, twin: Twin | None, path: Path, repairs: Repairs | N
         step_s=60.0,
         layout=layout,
         cases=tuple(str(event) for event in events),
-        notes={"source": f"LBNL {file.case_name}", "observable": _judgement(events, twin)},
+        notes={"source": f"LBNL {file.case_name}", "observable": _observability_note(events, twin)},
     )
     not_judged = 0
     with TelemetryWriter(path, meta) as telemetry, LabelsWriter(labels_path(path), events, (ZONE,)) as truth:
@@ -157,7 +157,7 @@ def _convert(file: LbnlFile, twin: Twin | None, path: Path, repairs: Repairs | N
     return not_judged
 
 
-def _judgement(events: Sequence[Event], twin: Twin | None) -> str:
+def _observability_note(events: Sequence[Event], twin: Twin | None) -> str:
     if not events:
         return "nothing to judge: no attack"
     if twin is None:
@@ -166,7 +166,7 @@ def _judgement(events: Sequence[Event], twin: Twin | None) -> str:
 
 
 def _labels(labeller: Labeller, chunk: Chunk, twin: Twin | None) -> tuple[LabelRows, NDArray[np.bool_]]:
-    """Labels of one chunk, and which minutes were judged.
+    """Return the labels of one chunk, and which minutes were judged.
 
     A last chunk that is shorter than a day is padded, and the padding's rows are dropped.
     """

@@ -1,6 +1,6 @@
-"""One LBNL file line by line: the slow path that names the line of a fault, or repairs it and counts.
+"""One LBNL file line by line: the slow path, which names the line of a fault, or repairs it and counts.
 
-The fast path (`lbnl.py`) hands over here as soon as something does not fit: strictness and repair are written once.
+The fast path (`files.py`) continues here as soon as something does not fit.
 """
 
 import csv
@@ -17,7 +17,7 @@ from graphghha.errors import DataError, SchemaError
 from graphghha.plants.fcu.signals import NAMES, NUM_SIGNALS, TIME_COLUMN
 from graphghha.plants.telemetry import GOOD, MISSING, REPAIRED
 
-LONGEST_HELD_GAP_MIN = 60  # a longer silence is reported as missing, not invented
+LONGEST_HELD_GAP_MIN = 60  # a longer gap is reported as missing and not filled
 
 # minute since 1970, values in the file's units, quality of each
 Row = tuple[int, NDArray[np.float64], NDArray[np.uint8]]
@@ -25,7 +25,7 @@ Row = tuple[int, NDArray[np.float64], NDArray[np.uint8]]
 
 @dataclass(slots=True)
 class Repairs:
-    """What was repaired in one file, by kind."""
+    """Counts of what was repaired in one file, by kind."""
 
     where: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Repairs:
 
 
 def find_columns(header: str, where: str) -> dict[str, int]:
-    """Where each signal's column stands; extra columns and any order are welcome, a missing one is not."""
+    """Return the position of each signal's column; any order and extra columns are fine, a missing one is an error."""
     names = [name.strip() for name in split_fields(header.removeprefix("\ufeff"))]
     if missing := [name for name in (TIME_COLUMN, *NAMES) if name not in names]:
         raise SchemaError(f"{where}:1: missing columns {missing}; a fan-coil file has {TIME_COLUMN} and 29 signals")
@@ -46,16 +46,18 @@ def find_columns(header: str, where: str) -> dict[str, int]:
 
 
 def scan(lines: Iterable[str], where: str, *, expected_rows: int | None, repairs: Repairs | None) -> Iterator[Row]:
-    """Checked rows, one per minute without a gap. Strict unless given `repairs` to count into."""
+    """Check the lines and return one row per minute without a gap. With `repairs`, faults are repaired and counted."""
     parsed = _parsed(lines, where, repairs)
-    ahead: list[_Line] = []  # looked at, not yet taken
+    ahead: list[_Line] = []  # read ahead, not yet used
     held = np.full(NUM_SIGNALS, np.nan)
     last: int | None = None
     rows = 0
     while (line := ahead.pop() if ahead else next(parsed, None)) is not None:
         if last is not None and line.minute <= last:
             if repairs is None:
-                raise DataError(f"{where}:{line.number}: its time does not follow the row before; --repair drops it")
+                raise DataError(
+                    f"{where}:{line.number}: its time is not after that of the row before; --repair drops the row"
+                )
             repairs.counts["unusable line dropped"] += 1
             continue
         gap = 0 if last is None else line.minute - last - 1
@@ -89,12 +91,12 @@ def scan(lines: Iterable[str], where: str, *, expected_rows: int | None, repairs
 class _Line:
     number: int
     minute: int
-    values: NDArray[np.float64]  # not finite where no number stands
+    values: NDArray[np.float64]  # not finite where the file has no number
     texts: list[str]  # of the values
 
 
 def _parsed(lines: Iterable[str], where: str, repairs: Repairs | None) -> Iterator[_Line]:
-    """Lines with a time and all their fields."""
+    """Parse the lines that have a time and all fields."""
     lines = iter(lines)
     header = next(lines, "")
     columns = find_columns(header, where)
@@ -105,7 +107,7 @@ def _parsed(lines: Iterable[str], where: str, repairs: Repairs | None) -> Iterat
         try:
             fields = split_fields(line)
             if len(fields) != width:
-                raise ValueError(f"{len(fields)} fields where the header has {width}: the line is cut or torn")
+                raise ValueError(f"{len(fields)} fields where the header has {width}: the line is cut off or damaged")
             minute = parse_minute(fields[columns[TIME_COLUMN]])
         except ValueError as exc:
             if repairs is None:
@@ -117,14 +119,14 @@ def _parsed(lines: Iterable[str], where: str, repairs: Repairs | None) -> Iterat
 
 
 def _is_stray(line: _Line, last: int | None, following: _Line | None) -> bool:
-    """Whether a line that jumps ahead is alone: the next one goes on from before it, or none confirms a long jump."""
+    """Return whether only this line jumps ahead: the next one does not follow it, or none follows a long jump."""
     if following is None:
         return last is not None and line.minute - last > LONGEST_HELD_GAP_MIN
     return following.minute < line.minute and (last is None or following.minute > last)
 
 
 def _hold(line: _Line, held: NDArray[np.float64], where: str, repairs: Repairs | None) -> NDArray[np.uint8]:
-    """Put the last good value where no number stands; the quality of each reading."""
+    """Replace what is not a number by the last good value; return the quality of each reading."""
     bad = ~np.isfinite(line.values)
     quality = np.full(NUM_SIGNALS, GOOD, np.uint8)
     if not bad.any():
@@ -133,7 +135,7 @@ def _hold(line: _Line, held: NDArray[np.float64], where: str, repairs: Repairs |
         first = int(np.argmax(bad))
         text = line.texts[first].strip()
         raise DataError(
-            f"{where}:{line.number}: {NAMES[first]} is {text!r}, not a number; --repair holds the last good one"
+            f"{where}:{line.number}: {NAMES[first]} is {text!r}, not a number; --repair repeats the last good value"
         )
     line.values[bad] = held[bad]
     nothing = np.isnan(line.values)
@@ -146,7 +148,7 @@ def _hold(line: _Line, held: NDArray[np.float64], where: str, repairs: Repairs |
 
 
 def split_fields(line: str) -> list[str]:
-    """The fields of a line, with or without quotes."""
+    """Return the fields of a line, with or without quotes."""
     line = line.rstrip("\r\n")
     if '"' not in line:
         return line.split(",")
@@ -158,13 +160,15 @@ def split_fields(line: str) -> list[str]:
 
 def _number(text: str) -> float:
     try:
-        return float("nan") if "_" in text else float(text)  # Python takes 1_000 for a number, a table does not
+        return (
+            float("nan") if "_" in text else float(text)
+        )  # Python reads 1_000 as a number, but a table does not mean it
     except ValueError:
         return float("nan")
 
 
 def parse_minute(text: str) -> int:
-    """Minutes since 1970 of a time in the data set's format."""
+    """Return the minutes since 1970 of a time in the data set's format."""
     date, _, clock = text.strip().partition(" ")
     hours, _, minutes = clock.partition(":")
     if not (hours.isdecimal() and minutes.isdecimal() and len(clock) < 6 and int(hours) < 24 and int(minutes) < 60):

@@ -1,4 +1,4 @@
-"""Telemetry in the format of the public LBNL files, so that simulated and real data are swapped by changing a path."""
+"""Write telemetry in the format of the public LBNL files, so that simulated files can replace the originals."""
 
 import json
 import os
