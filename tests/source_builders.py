@@ -30,18 +30,17 @@ def readings(batch: Batch) -> list[tuple[str, int, float]]:
 
 def drained(source: Source) -> tuple[list[tuple[str, int, float]], Counter[Rejection]]:
     """All readings of a source that ends, and all it rejected."""
-    found, rejected = [], Counter()
+    all_readings, rejected = [], Counter()
     while not source.status.is_finished:
         if (batch := source.poll(0.1)) is not None:
-            found += readings(batch)
+            all_readings += readings(batch)
             rejected.update(batch.rejected)
-    return found, +rejected
+    return all_readings, +rejected
 
 
 def listen(port: int, *, prefix: str = "bms", **settings: object) -> MqttSource:
     config = MqttConfig(host="127.0.0.1", port=port, prefix=prefix, client_id="monitor", **settings)
-    source = MqttSource(config, BatchBuilder("site", Mapper(points(), prefix=prefix)))
-    return source
+    return MqttSource(config, BatchBuilder("site", Mapper(points(), prefix=prefix)))
 
 
 def collect(source: Source, count: int, *, acknowledge: bool = True) -> tuple[list[float], Counter[Rejection]]:

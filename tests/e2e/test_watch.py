@@ -1,4 +1,4 @@
-"""`graphghha watch` as users run it: a process that names an attack, answers for its health, and ends when told."""
+"""`graphghha watch` as users run it: a process that names an attack, reports its health, and ends on request."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def start(cache):
         process.wait()
 
 
-def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_path):
+def test_an_attack_reaches_all_sinks_and_sigterm_ends_the_service_in_order(start, tmp_path):
     shutil.copytree(shipped_model("fcu"), tmp_path / "one")
     (tmp_path / "current").symlink_to("one")
     port, out = free_port(), tmp_path / "events.jsonl"
@@ -93,8 +93,8 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
         )
         process = start(tmp_path / "live.toml", "--json", out=tmp_path / "printed")
         until(lambda: "incident.annunciated" in kinds(out), "an incident", process)
-        told = next(line["body"] for line in lines(out) if line["kind"] == "incident.annunciated")
-        assert (told["zone"], told["root"], told["class"]) == ("zone-02", "FCU_CVLV", "actuator")
+        incident = next(line["body"] for line in lines(out) if line["kind"] == "incident.annunciated")
+        assert (incident["zone"], incident["root"], incident["class"]) == ("zone-02", "FCU_CVLV", "actuator")
         until(lambda: any("|incident.annunciated|" in message for message in siem.messages), "the SIEM", process)
         with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
             health = json.loads(answer.read())
@@ -114,7 +114,7 @@ def test_an_attack_is_told_to_all_sinks_and_sigterm_ends_in_order(start, tmp_pat
     assert lines(tmp_path / "printed") == lines(out), "standard output is a sink like the others"
 
 
-def test_a_signal_before_the_service_stands_ends_at_once_and_in_peace():
+def test_a_signal_before_the_service_is_ready_ends_the_process_at_once_and_cleanly():
     handler = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended, handle_signals():
         os.kill(os.getpid(), signal.SIGTERM)
@@ -125,9 +125,9 @@ def test_a_signal_before_the_service_stands_ends_at_once_and_in_peace():
 def test_the_short_form_prints_json_lines_and_ends_with_its_source(start, tmp_path):
     process = start("--source", f"{BUILDING}&days=2", "--json", out=tmp_path / "printed")
     assert process.wait(600) == 0
-    told = lines(tmp_path / "printed")
-    assert told[0]["kind"] == "site.watching" and told[-1]["kind"].startswith(("incident.", "alarm."))
-    assert [line["body"]["root"] for line in told if line["kind"] == "incident.annunciated"][0] == "FCU_CVLV"
+    events = lines(tmp_path / "printed")
+    assert events[0]["kind"] == "site.watching" and events[-1]["kind"].startswith(("incident.", "alarm."))
+    assert [line["body"]["root"] for line in events if line["kind"] == "incident.annunciated"][0] == "FCU_CVLV"
 
 
 def test_watching_imports_nothing_of_the_laboratory(tmp_path):
@@ -160,8 +160,8 @@ def test_check_says_why_nothing_was_heard():
 
 
 def test_check_fails_where_nothing_maps(tmp_path):
-    (tmp_path / "strange.csv").write_text("time,PRESSURE\n2018-07-02T00:00,1\n2018-07-02T00:01,1\n")
-    source = f"csv:{tmp_path / 'strange.csv'}"
+    (tmp_path / "foreign.csv").write_text("time,PRESSURE\n2018-07-02T00:00,1\n2018-07-02T00:01,1\n")
+    source = f"csv:{tmp_path / 'foreign.csv'}"
     result = CliRunner().invoke(main, ["watch", "--check", "--source", source, "--zones", "1", "--seconds", "5"])
     assert result.exit_code == 3 and "none of the names that arrived maps to a point" in result.stderr
 

@@ -83,6 +83,8 @@ def _describe_error(error: ErrorDetails, location: Location) -> str:
             return f"must match {context.get('pattern')}"
         case "value_error":
             return str(context["error"])
+        case kind if kind == UNREADABLE_SOURCE:
+            return str(context["reason"])
         case _:
             return error["msg"][:1].lower() + error["msg"][1:]
 

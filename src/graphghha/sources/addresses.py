@@ -168,7 +168,7 @@ class _Options:
 
 
 def _without_secrets(address: str) -> str:
-    """Return the address for messages, without a password that somebody may have put into it."""
+    """Return the address for messages, without a password that it may contain."""
     address = re.sub(r"(?i)([?&][^=&]*(?:password|secret|token)=)[^&]*", r"\1***", address)
     head, at, tail = address.rpartition("@")
     return f"{head.partition('://')[0]}://***@{tail}" if at and "://" in head else address

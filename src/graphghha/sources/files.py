@@ -87,7 +87,7 @@ def _table_batches(
     plant: Plant,
     bad_rows: Counter[Rejection],
 ) -> Iterator[Batch]:
-    """Yield wide or long batches, as the header tells; `bad_rows` grows while the tables are read."""
+    """Yield wide or long batches, depending on the header; `bad_rows` grows while the tables are read."""
     time_column = _time_column(header, path)
     lower = [name.strip().lower() for name in header]
     batches: Iterator[Batch]

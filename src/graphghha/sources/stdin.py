@@ -74,7 +74,7 @@ class LineSource:
         return not self._can_wait or bool(select.select([self._stream], [], [], timeout_s)[0])
 
     def acknowledge(self, batch: Batch) -> None:
-        """Do nothing: the writer of a pipe cannot be told what arrived."""
+        """Do nothing: a pipe has no way to send an acknowledgement back."""
 
     def close(self) -> None:
         self._is_finished = True

@@ -54,8 +54,8 @@ def test_a_wide_table_with_units_in_its_header(csv):
     source = csv(
         "time,zone-01/RM_TEMP [degF],zone-02/RM_TEMP\n2018-07-02T09:00:00Z,68,21.5\n2018-07-02T09:01:00Z,,22\n"
     )
-    found, rejected = drained(source)
-    assert found == [
+    result, rejected = drained(source)
+    assert result == [
         ("zone-01/RM_TEMP", NINE, 20.0),
         ("zone-02/RM_TEMP", NINE, 21.5),
         ("zone-02/RM_TEMP", NINE + 60_000, 22.0),
@@ -76,8 +76,8 @@ def test_a_long_table_with_units_and_qualities(csv):
         "1918-07-02 09:00:00,zone-02,RM_TEMP,21.5,,good\n"
         "2018-07-02 09:00:00,zone-02,RM_TEMP,1e308,,good\n"
     )
-    found, rejected = drained(source)
-    assert found == [("zone-01/RM_TEMP", NINE, 20.0), ("zone-02/RM_TEMP", NINE, 21.5)]
+    result, rejected = drained(source)
+    assert result == [("zone-01/RM_TEMP", NINE, 20.0), ("zone-02/RM_TEMP", NINE, 21.5)]
     assert rejected == {
         Rejection.BAD_QUALITY: 2,
         Rejection.MALFORMED: 1,
@@ -101,8 +101,8 @@ def test_broken_cells_rows_and_times_of_a_wide_table_are_counted_and_the_rest_is
         b"1530522360,21.0,1\n"
         b"1530522420,1,1,1,1\n"
     )
-    found, rejected = drained(source)
-    assert found == [("zone-01/RM_TEMP", NINE, 20.0), ("zone-01/RM_TEMP", NINE + 360_000, 21.0)]
+    result, rejected = drained(source)
+    assert result == [("zone-01/RM_TEMP", NINE, 20.0), ("zone-01/RM_TEMP", NINE + 360_000, 21.0)]
     assert rejected == {
         Rejection.MALFORMED: 4,
         Rejection.OUT_OF_LIMITS: 1,
@@ -115,8 +115,8 @@ def test_anybodys_parquet_is_read_too(tmp_path):
     file = tmp_path / "foreign.parquet"
     stamps = [datetime(2018, 7, 2, 9, tzinfo=UTC), None]
     pq.write_table(pa.table({"timestamp": stamps, "zone-01/RM_TEMP": [20, 21], "note": ["a", "b"]}), file)
-    found, rejected = drained(open_source(parse_address(f"parquet:{file}"), **SETTINGS))
-    assert found == [("zone-01/RM_TEMP", NINE, 20.0)]
+    result, rejected = drained(open_source(parse_address(f"parquet:{file}"), **SETTINGS))
+    assert result == [("zone-01/RM_TEMP", NINE, 20.0)]
     assert rejected == {Rejection.BAD_TIME: 1, Rejection.UNMAPPED: 2}
     assert stated_zones(parse_address(f"parquet:{file}")) is None
 

@@ -76,7 +76,7 @@ def test_the_unit_a_message_names_prevails(mapped):
 def test_a_flood_of_names_fills_no_memory():
     mapper = Mapper(points())
     for number in range(3 * NAMES_REMEMBERED):
-        mapper.route(f"nobody-{number}" + "x" * 1000)
+        mapper.route(f"unknown-{number}" + "x" * 1000)
     assert len(mapper.unmapped) == NAMES_REMEMBERED and not mapper.routes
     assert max(map(len, mapper.unmapped)) <= 200
     for number in range(ROUTES_REMEMBERED + 10):

@@ -27,10 +27,10 @@ def test_a_topic_per_point_and_a_message_per_device_become_readings_in_si(broker
             "bms/zone-02", {"time": 1530522000, "values": {"RM_TEMP": 21.5, "FCU_CVLV": {"value": 40, "unit": "%"}}}
         )
         device.send("bms/zone-02", {"time": NINE, "FCU_DAT": 13.5})
-        found = []
-        while len(found) < 4:
-            found += readings(source.poll(5))
-    assert found == [
+        result = []
+        while len(result) < 4:
+            result += readings(source.poll(5))
+    assert result == [
         ("zone-01/RM_TEMP", NINE, 20.0),
         ("zone-02/RM_TEMP", NINE, 21.5),
         ("zone-02/FCU_CVLV", NINE, 0.4),

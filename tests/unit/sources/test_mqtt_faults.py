@@ -1,4 +1,4 @@
-"""Against a real Mosquitto: what is lost, kept and said when connections fail."""
+"""Against a real Mosquitto: what is lost, kept and reported when connections fail."""
 
 from contextlib import closing
 

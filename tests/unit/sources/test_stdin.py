@@ -32,8 +32,8 @@ def test_lines_are_whole_however_the_stream_is_cut(cuts):
             return super().read1(next(self.sizes))
 
     stream = Dribble(line(1.0) + b"\n" + b"x" * 300 + b"\n" + line(2.0) + b"y" * 301 + b"\n" + line(3.0).strip())
-    found, rejected = drained(LineSource(stream, builder(), max_line_bytes=200))
-    assert [value for _, _, value in found] == [1.0, 2.0, 3.0]
+    result, rejected = drained(LineSource(stream, builder(), max_line_bytes=200))
+    assert [value for _, _, value in result] == [1.0, 2.0, 3.0]
     assert rejected == {Rejection.TOO_LARGE: 2}
 
 
