@@ -12,10 +12,9 @@ import numpy as np
 
 from graphghha.alarms import Event, Incident, Proximity
 from graphghha.errors import ConfigError
-from graphghha.lab.evaluation.plain import without_nan
-from graphghha.lab.metrics.events import event_scores, judge
-from graphghha.lab.runs.recording import attacks_in
-from graphghha.lab.runs.run import Run
+from graphghha.lab.evaluation import without_nan
+from graphghha.lab.metrics import event_scores, match_incidents
+from graphghha.lab.runs import Run, attacks_in
 from graphghha.models.shipped import shipped_model
 from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
 from graphghha.plants import LabelledDay, load_plant, load_testbed
@@ -117,7 +116,7 @@ class Demo:
             self._today.event[steps].reshape(shape),
             self._today.observable[steps].reshape(shape),
         )
-        judgement = judge(
+        matches = match_incidents(
             list(self._annunciated.values()),
             attacks,
             Proximity(graph),
@@ -125,14 +124,14 @@ class Demo:
             step_s=self.plant.step_s,
             recovering=np.repeat(self._today.recovering[steps], self.plant.template.num_nodes, axis=1),
         )
-        scores = event_scores([judgement])
+        scores = event_scores([matches])
         card: dict[str, Any] = without_nan(
             {
                 "attacks": scores.observable_events,
-                "detected": sum(outcome.is_detected for outcome in judgement.outcomes if outcome.is_observable),
+                "detected": sum(outcome.is_detected for outcome in matches.outcomes if outcome.is_observable),
                 "hit_at_1": scores.hit_at_1,
                 "median_ttd_min": scores.median_ttd_min,
-                "false_alarms": len(judgement.false_alarms),
+                "false_alarms": len(matches.false_alarms),
             }
         )
         return card

@@ -1,4 +1,4 @@
-"""The report card through the command line: files in, JSON, page and figures out; rivals beside the model."""
+"""The report card through the command line: files in, JSON, page and figures out; baselines beside the model."""
 
 import json
 import re
@@ -15,12 +15,10 @@ from click.testing import CliRunner
 
 from graphghha.cli import main
 from graphghha.errors import LeakError
-from graphghha.lab.baselines.suite import RivalConfig, Rivals
-from graphghha.lab.evaluation.evaluate import evaluate
-from graphghha.lab.evaluation.protocols import file_trial
-from graphghha.lab.runs.run import Run, Schedule
-from graphghha.lab.training.recipe import Recipe
-from graphghha.lab.training.validation import Validation
+from graphghha.lab.baselines import BaselineConfig, BaselineSuite
+from graphghha.lab.evaluation import evaluate_task, files_task
+from graphghha.lab.runs import Run, Schedule
+from graphghha.lab.training import Recipe, Validation
 from graphghha.models import load_model, save_model
 from graphghha.models.shipped import shipped_model
 
@@ -30,7 +28,7 @@ ROW = {
     *("event_recall", "median_ttd_min", "p90_ttd_min", "false_alarms_per_day", "hit_at_1", "hit_at_1_strict"),
     *("hit_at_3", "mean_rank", "ece", "brier_skill"),
 }
-SMALL = RivalConfig(
+SMALL = BaselineConfig(
     names=("always", "never", "signal_range", "pca_residual", "node_mlp", "rules"),
     recipe=Recipe(
         zones=2,
@@ -71,24 +69,22 @@ def data(tmp_path_factory):
 def test_files_are_judged_and_the_page_is_written(model, data, tmp_path):
     result = CliRunner().invoke(main, ["evaluate", str(model), str(data), "--out", str(tmp_path / "card"), "--json"])
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    (row,) = found["rows"]
+    report = json.loads(result.stdout)
+    (row,) = report["rows"]
     assert set(row) >= ROW and row["protocol"] == "files" and row["nodes"] == 64 and row["seeds"] == 1
     assert row["observable_events"] == 2 and row["event_recall"] == 1.0 and row["days"] == pytest.approx(1)
-    assert set(found["classes"]) == {"actuator", "sensor", "controller"} and found["latency"]["p99_ms"] > 0
-    assert set(found["cases"]) == {"FCU_VLVStuck_Cooling_100", "FCU_OABlockage"}
+    assert set(report["classes"]) == {"actuator", "sensor", "controller"} and report["latency"]["p99_ms"] > 0
+    assert set(report["cases"]) == {"FCU_VLVStuck_Cooling_100", "FCU_OABlockage"}
     page = (tmp_path / "card" / "report.md").read_text()
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", page)
     assert len(pictures) == 7 and all("<svg" in (tmp_path / "card" / name).read_text() for name in pictures)
-    assert json.loads((tmp_path / "card" / "report.json").read_text()) == found
+    assert json.loads((tmp_path / "card" / "report.json").read_text()) == report
     assert "nan" not in page.lower()
 
 
-def test_rivals_are_judged_on_the_same_minutes_and_a_second_report_learns_nothing_again(
-    model, data, tmp_path, monkeypatch
-):
-    trial = file_trial(model, data)
-    first = evaluate(trial, baselines=SMALL, work=tmp_path / "work", out=tmp_path / "card")
+def test_baselines_score_the_same_minutes_and_a_second_report_fits_nothing_again(model, data, tmp_path, monkeypatch):
+    task = files_task(load_model(model), data)
+    first = evaluate_task(task, baselines=SMALL, work=tmp_path / "work", out=tmp_path / "card")
     rows = {row["method"]: row for row in first["rows"]}
     assert list(rows) == ["graphghha", *SMALL.names]
     assert {row["observable_events"] for row in first["rows"]} == {2}
@@ -96,19 +92,19 @@ def test_rivals_are_judged_on_the_same_minutes_and_a_second_report_learns_nothin
     assert rows["rules"]["event_recall_at_equal"] >= 0.5, "a stuck valve is what the rules were written for"
     assert first["baselines"]["keeps_budget"]["never"]
     page = (tmp_path / "card/report.md").read_text()
-    assert "At equal false alarms" in page and "learnt from 1 attacked and 1 normal buildings of their own" in page
+    assert "At equal false alarms" in page and "trained on 1 attacked and 1 normal buildings of their own" in page
 
-    monkeypatch.setattr(Rivals, "baselines", property(lambda self: pytest.fail("fitted again")))
-    again = evaluate(trial, baselines=SMALL, work=tmp_path / "work")
+    monkeypatch.setattr(BaselineSuite, "baselines", property(lambda self: pytest.fail("fitted again")))
+    again = evaluate_task(task, baselines=SMALL, work=tmp_path / "work")
     assert again["rows"] == first["rows"]
 
 
-def test_a_run_that_rivals_learnt_from_is_refused(model, tmp_path):
-    rivals = Rivals(load_model(model), SMALL, tmp_path)
-    learnt = rivals.recipe.attacked(load_model(model).provenance["cases_seen"])[0]
+def test_a_run_that_baselines_were_fitted_on_is_refused(model, tmp_path):
+    suite = BaselineSuite(load_model(model), SMALL, tmp_path)
+    learnt = suite.recipe.attacked(load_model(model).provenance["cases_seen"])[0]
     run = Run(seed=learnt.seed, start=datetime(2018, 6, 11), days=4, zones=3)  # the same building on other days
     with pytest.raises(LeakError, match="windows of baselines and test overlap"):
-        rivals.refuse_leaks([run])
+        suite.check_leaks([run])
 
 
 def test_unlabelled_data_and_the_wrong_way_round_are_one_line(model, tmp_path):
@@ -116,12 +112,12 @@ def test_unlabelled_data_and_the_wrong_way_round_are_one_line(model, tmp_path):
     assert result.exit_code == 7 and "no telemetry" in result.stderr
 
 
-def test_rivals_learn_from_the_very_buildings_the_model_learnt_from(model, tmp_path):
+def test_baselines_are_fitted_on_the_buildings_of_the_model(model, tmp_path):
     learnt = load_model(model).provenance
-    rivals = Rivals(load_model(model), RivalConfig(), tmp_path)
-    sources = {run.source for run in (*rivals.recipe.normal(), *rivals.recipe.attacked(learnt["cases_seen"]))}
+    suite = BaselineSuite(load_model(model), BaselineConfig(), tmp_path)
+    sources = {run.source for run in (*suite.recipe.normal(), *suite.recipe.attacked(learnt["cases_seen"]))}
     assert sources < set(learnt["runs_seen"]) and len(sources) > 40
-    assert rivals.shares_validation and not Rivals(load_model(model), SMALL, tmp_path).shares_validation
+    assert suite.shares_validation and not BaselineSuite(load_model(model), SMALL, tmp_path).shares_validation
 
 
 @pytest.mark.parametrize(
@@ -152,7 +148,9 @@ def test_a_quiet_day_of_a_monitor_just_connected_makes_a_page_without_figures_of
     result = CliRunner().invoke(main, ["evaluate", str(model), *small, "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     page = (tmp_path / "report.md").read_text()
-    assert "Visible attacks: 0 of 0" in page and "Connected 6 hours before" in page and "Nothing of that kind" in page
+    assert (
+        "Visible attacks: 0 of 0" in page and "Connected 6 hours before" in page and "contains no such attack" in page
+    )
     assert (tmp_path / "confusion.svg").exists() and not (tmp_path / "budget.svg").exists()
 
 
@@ -166,4 +164,4 @@ def test_the_shipped_card_and_report_are_of_the_shipped_model():
     report = json.loads((ROOT / "docs/results/deploy/report.json").read_text())
     assert report["model"] == load_model(directory).fingerprint
     card = load_model(directory).card
-    assert f"| attacks found, of those that show at all | {report['card']['event_recall']:.3f} |" in card
+    assert f"| visible attacks that were detected | {report['card']['event_recall']:.3f} |" in card

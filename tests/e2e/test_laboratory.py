@@ -11,17 +11,20 @@ from click.testing import CliRunner
 from graphghha.cli.main import main
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, DataError, DivergedError, LeakError
-from graphghha.lab.bench.detection.deploy import Comparison, Lessons, mean
+from graphghha.lab.bench.detection.deploy import Comparison, TrainingSetup, mean
 from graphghha.lab.bench.detection.variants import METHODS
 from graphghha.lab.bench.pages.detection import detection_page
-from graphghha.lab.evaluation.protocols import DeployConfig
-from graphghha.lab.metrics.card import report_card
-from graphghha.lab.runs.recording import record, simulated_run
-from graphghha.lab.runs.run import Run, Schedule
-from graphghha.lab.training.calibrate import FinishConfig, finish
-from graphghha.lab.training.fit import FitConfig
-from graphghha.lab.training.recipe import Recipe, train
-from graphghha.lab.training.validation import Validation
+from graphghha.lab.evaluation import DeployConfig
+from graphghha.lab.metrics import report_card
+from graphghha.lab.runs import Run, Schedule, record, simulated_run
+from graphghha.lab.training import (
+    CalibrationConfig,
+    FitConfig,
+    Recipe,
+    Validation,
+    calibrate_and_threshold,
+    train_network,
+)
 from graphghha.models import load_model, save_model
 from graphghha.plants import CaseSpec
 
@@ -39,7 +42,7 @@ RECIPE = Recipe(
     adu={"width": 16, "heads": 2, "layers": 2},
     workers=1,
 )
-FINISH = FinishConfig(
+CALIBRATION = CalibrationConfig(
     validation=Validation(
         attacked_runs=1,
         attacked_days=5,
@@ -53,23 +56,23 @@ FINISH = FinishConfig(
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    said = []
+    messages = []
     work = tmp_path_factory.mktemp("work")
-    result = train(RECIPE, work, say=said.append, on_step=lambda progress: None)
-    assert len(said) == 5
+    result = train_network(RECIPE, work, say=messages.append, on_step=lambda progress: None)
+    assert len(messages) == 5
     return result, work
 
 
 @pytest.fixture(scope="module")
 def model_directory(trained, tmp_path_factory):
     directory = tmp_path_factory.mktemp("models") / "small"
-    save_model(finish(trained[0], RECIPE, FINISH, say=lambda text: None), directory)
+    save_model(calibrate_and_threshold(trained[0], RECIPE, CALIBRATION, say=lambda text: None), directory)
     return directory
 
 
 def test_a_second_run_takes_up_the_stages_of_the_first(trained):
     first, work = trained
-    again = train(RECIPE, work, say=lambda text: None, on_step=lambda progress: None)
+    again = train_network(RECIPE, work, say=lambda text: None, on_step=lambda progress: None)
     for name, tensor in first.adu.state_dict().items():
         assert (again.adu.state_dict()[name] == tensor).all()
 
@@ -80,14 +83,14 @@ def test_a_stage_that_the_disk_has_damaged_is_named(trained, kind, left, tmp_pat
     shutil.copytree(trained[1], tmp_path / "work")
     file = next((tmp_path / "work").glob(kind))
     file.write_bytes(file.read_bytes()[:left])
-    with pytest.raises(DataError, match=f"{file.name}: is damaged .*remove it, and it is made again"):
-        train(RECIPE, tmp_path / "work", say=lambda text: None, on_step=lambda progress: None)
+    with pytest.raises(DataError, match=f"{file.name}: is damaged .*delete it, and it will be computed again"):
+        train_network(RECIPE, tmp_path / "work", say=lambda text: None, on_step=lambda progress: None)
 
 
 @pytest.mark.parametrize("changed", [{"seed": 1}, {"stride_min": 20}, {"adu": {**RECIPE.adu, "layers": 3}}])
 def test_stages_of_other_settings_are_refused(trained, changed):
     with pytest.raises(ConfigError, match=f"other settings .*{next(iter(changed))}.*another work directory"):
-        train(replace(RECIPE, **changed), trained[1], say=lambda text: None, on_step=lambda progress: None)
+        train_network(replace(RECIPE, **changed), trained[1], say=lambda text: None, on_step=lambda progress: None)
 
 
 def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_directory):
@@ -114,24 +117,26 @@ def test_the_report_card_goes_into_the_model_directory(model_directory, tmp_path
     assert result.exit_code == 0, result.output
     card = load_model(directory).card
     assert "Report card, deploy protocol: 1 unseen buildings of 2 zones" in card
-    assert "false alarms a day, building of 2 zones" in card
+    assert "false alarms a day in a building of 2 zones" in card
     assert "graphghha evaluate MODEL --runs 1 --days 1 --zones 2 --unseen-runs 0 --seed 0" in card
 
 
 def test_methods_are_compared_alike_under_the_deploy_protocol_and_what_is_done_is_kept(tmp_path, monkeypatch):
-    lessons = Lessons(recipe=RECIPE, finishing=FINISH, baselines=())
+    setup = TrainingSetup(recipe=RECIPE, calibration=CALIBRATION, baselines=())
     small = [replace(variant, adu={**variant.adu, **RECIPE.adu}) for variant in METHODS[-2:]]
-    comparison = Comparison(tmp_path / "work", DeployConfig(runs=1, days=1, unseen_runs=0), lessons, methods=small)
-    found = comparison.run([64], [0])
-    assert [row["method"] for row in found["rows"]] == ["quantized_gat", "graphghha"]
-    assert all(row["seeds"] == 1 and row["f1_std"] is None and 0 <= row["f1"] <= 1 for row in found["rows"])
-    assert all(row["equal_false_alarms_per_day"] == 0.5 for row in found["rows"]), "a price of its own compares nothing"
+    comparison = Comparison(tmp_path / "work", DeployConfig(runs=1, days=1, unseen_runs=0), setup, methods=small)
+    table = comparison.run([64], [0])
+    assert [row["method"] for row in table["rows"]] == ["quantized_gat", "graphghha"]
+    assert all(row["seeds"] == 1 and row["f1_std"] is None and 0 <= row["f1"] <= 1 for row in table["rows"])
+    assert all(row["equal_false_alarms_per_day"] == 0.5 for row in table["rows"]), "the rate is the same for all"
     learnt = [load_model(tmp_path / "work/seed-0" / name).provenance for name in ("vanilla_gat", "graphghha")]
     assert learnt[0]["runs_seen"] == learnt[1]["runs_seen"]
-    page = detection_page({}, tmp_path, found).read_text()
+    page = detection_page({}, tmp_path, table).read_text()
     assert "1 attacked and 1 normal ones" in page and "| 64 | quantized_gat |" in page
-    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", lambda *_, **__: pytest.fail("trained again"))
-    assert comparison.run([64], [0])["rows"] == found["rows"]
+    monkeypatch.setattr(
+        "graphghha.lab.bench.detection.deploy.train_network", lambda *_, **__: pytest.fail("trained again")
+    )
+    assert comparison.run([64], [0])["rows"] == table["rows"]
 
 
 def test_seeds_are_pooled_where_a_figure_is_known():
@@ -147,17 +152,17 @@ def test_a_method_that_does_not_train_is_a_row_that_says_so_and_the_others_go_on
     def diverge(*_, **__):
         raise DivergedError(7)
 
-    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", diverge)
+    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train_network", diverge)
     config = DeployConfig(runs=1, days=1, unseen_runs=0)
-    found = Comparison(tmp_path / "work", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
-    assert [row["f1"] for row in found["rows"]] == [None] * 4 and "step 7" in found["rows"][0]["failed"]
-    assert "no number at step 7" in detection_page({}, tmp_path, found).read_text()
+    table = Comparison(tmp_path / "work", config, TrainingSetup(recipe=RECIPE, calibration=CALIBRATION)).run([64], [0])
+    assert [row["f1"] for row in table["rows"]] == [None] * 4 and "step 7" in table["rows"][0]["failed"]
+    assert "not finite at step 7" in detection_page({}, tmp_path, table).read_text()
 
     def leak(*_, **__):
         raise LeakError("seen before")
 
-    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train", leak)
+    monkeypatch.setattr("graphghha.lab.bench.detection.deploy.train_network", leak)
     with pytest.raises(LeakError):
-        Comparison(tmp_path / "leaky", config, Lessons(recipe=RECIPE, finishing=FINISH)).run([64], [0])
+        Comparison(tmp_path / "leaky", config, TrainingSetup(recipe=RECIPE, calibration=CALIBRATION)).run([64], [0])
     with pytest.raises(ConfigError, match="other settings"):
-        Comparison(tmp_path / "work", replace(config, days=2), Lessons(recipe=RECIPE, finishing=FINISH))
+        Comparison(tmp_path / "work", replace(config, days=2), TrainingSetup(recipe=RECIPE, calibration=CALIBRATION))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,105 +10,99 @@ from click.core import ParameterSource
 
 from graphghha.cli._model import MODEL
 
+_DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # options of the deploy protocol
+
 
 @click.command()
-@click.argument("model", required=False, type=MODEL)
+@click.argument("model", default="fcu", type=MODEL)
 @click.argument("data", required=False, type=click.Path(path_type=Path, exists=True))
-@click.option("--seed", default=0, show_default=True, help="Of the test buildings.")
-@click.option("--runs", default=4, show_default=True, help="Test buildings, spread over the year.")
-@click.option("--days", default=14, show_default=True, help="Judged days of each.")
-@click.option("--zones", default=12, show_default=True, help="Zones of each.")
-@click.option("--unseen-runs", default=1, show_default=True, help="Buildings with whole cases training never saw.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the test buildings.")
+@click.option("--runs", default=4, show_default=True, help="Number of test buildings, spread over the year.")
+@click.option("--days", default=14, show_default=True, help="Scored days of each building.")
+@click.option("--zones", default=12, show_default=True, help="Zones of each building.")
+@click.option(
+    "--unseen-runs", default=1, show_default=True, help="Further buildings, with whole cases that training never saw."
+)
 @click.option(
     "--history-hours",
     default=72,
     show_default=True,
     type=click.IntRange(0, 72),
-    help="Of readings before the first judged minute; fewer: a monitor just connected.",
+    help="Hours of history before scoring starts; fewer simulate a freshly connected monitor.",
 )
-@click.option("--baselines", is_flag=True, help="Fit the baselines too and judge them on the same data (an hour).")
-@click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps what the baselines learnt.")
+@click.option("--baselines", is_flag=True, help="Also fit the baselines and compare them (takes about an hour).")
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder that keeps the fitted baselines for the next run (default: a temporary one).",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
-    model: Path | None,
+    model: Path,
     data: Path | None,
-    seed: int,
-    runs: int,
-    days: int,
-    zones: int,
-    unseen_runs: int,
-    history_hours: int,
     baselines: bool,
     work: Path | None,
     out: Path | None,
     write_card: bool,
     as_json: bool,
+    **deploy: Any,
 ) -> None:
-    """Judge MODEL (without: the shipped one) on labelled telemetry DATA, a file or folder as `simulate` writes it.
+    """Print the report card of a model.
 
-    Without DATA: by the deploy protocol, on buildings it has never seen.
+    MODEL is a model directory or the name of a plant whose model is shipped (default: fcu). DATA is labelled telemetry,
+    a file or a folder as `graphghha simulate` writes it. Without DATA, the model is evaluated by the deploy protocol:
+    on simulated buildings that it has never seen.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from graphghha.lab.baselines.suite import RivalConfig
-    from graphghha.lab.evaluation.evaluate import evaluate as run_evaluation
-    from graphghha.lab.evaluation.model_card import model_card
-    from graphghha.lab.evaluation.protocols import DeployConfig, deploy_trial, file_trial
-    from graphghha.lab.style import styled
-    from graphghha.models import save_model
-    from graphghha.models.shipped import shipped_model
+    from graphghha.lab.baselines import BaselineConfig
+    from graphghha.lab.evaluation import DeployConfig, evaluate_model
 
-    if data and (stray := _given(("seed", "runs", "days", "zones", "unseen_runs", "history_hours", "write_card"))):
-        raise click.UsageError(f"{stray} is for the deploy protocol: leave DATA out")
-    if write_card and (stray := _given(("history_hours",))):
-        raise click.UsageError(f"{stray}: a model's own card is of full windows; leave --write-card out")
-    if out:
-        with styled():  # better now than after an hour: what draws the figures is there
-            pass
-    directory = model or shipped_model("fcu")
-    config = DeployConfig(
-        seed=seed, runs=runs, days=days, zones=zones, unseen_runs=unseen_runs, history_hours=history_hours
-    )
-    trial = file_trial(directory, data) if data else deploy_trial(directory, config)
+    if data and (option := _given((*_DEPLOY, "write_card"))):
+        raise click.UsageError(f"{option} is for the deploy protocol: leave DATA out")
+    if write_card and (option := _given(("history_hours",))):
+        raise click.UsageError(f"{option} cannot be used with --write-card: a model's card is made with full history")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("model", total=None if baselines else trial.total_days)
-        found = run_evaluation(
-            trial,
-            baselines=RivalConfig() if baselines else None,
+        task = progress.add_task("model", total=None)
+        report = evaluate_model(
+            model,
+            data,
+            DeployConfig(**deploy),
+            baselines=BaselineConfig() if baselines else None,
             work=work,
             out=out,
+            write_card=write_card,
             say=lambda text: progress.update(task, description=text),
+            on_start=lambda days: progress.update(task, total=None if baselines else days),
             on_day=lambda: progress.advance(task),
         )
-    if write_card:
-        save_model(replace(trial.model, card=model_card(trial.model, found)), directory)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(report))
         return
-    _print(found)
+    _print(report)
     if out:
         click.echo(f"wrote {out / 'report.md'}", err=True)
 
 
 def _given(names: Sequence[str]) -> str | None:
-    """The first of these options that stands on the command line."""
+    """Return the first of these options that was given on the command line."""
     context = click.get_current_context()
     chosen = [name for name in names if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
     return f"--{chosen[0].replace('_', '-')}" if chosen else None
 
 
-def _print(found: dict[str, Any]) -> None:
-    for name, value in found["card"].items():
+def _print(report: dict[str, Any]) -> None:
+    for name, value in report["card"].items():
         if value is not None:
             click.echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
-    for family, scores in found["families"].items():
+    for family, scores in report["families"].items():
         if scores["observable_events"]:
             click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
-    for row in found["rows"][1:]:
+    for row in report["rows"][1:]:
         recall = row["event_recall_at_equal"]
         click.echo(
             f"{row['method']:<22} recall {'undefined' if recall is None else f'{recall:.2f}'} at the same "

@@ -1,4 +1,4 @@
-"""`graphghha export`: a model as ONNX."""
+"""`graphghha export`: a model as an ONNX file."""
 
 import json
 from pathlib import Path
@@ -10,16 +10,24 @@ from graphghha.cli._model import MODEL
 
 @click.command()
 @click.argument("model", required=False, type=MODEL)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="The ONNX file: readings in, alarms out.")
-@click.option("--for-engine", is_flag=True, help="Instead: the network as model.onnx into MODEL, for the onnx backend.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The ONNX file to write: readings in, alarms out."
+)
+@click.option(
+    "--for-engine", is_flag=True, help="Write only the network, as model.onnx into MODEL, for the onnx backend."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool) -> None:
-    """Write MODEL (without: the shipped one) for onnxruntime; its scores are checked before it is kept."""
+    """Export a model to ONNX.
+
+    MODEL is a model directory or the name of a plant whose model is shipped (default: fcu). The scores of the exported
+    file are compared with those of the model before it is kept.
+    """
     if for_engine == (out is not None):
-        raise click.UsageError("say either --out FILE.onnx or --for-engine")
+        raise click.UsageError("give either --out FILE.onnx or --for-engine")
     if for_engine and model is None:
         raise click.UsageError(
-            "--for-engine writes into a model directory: name one (a copy of the shipped one will do)"
+            "--for-engine writes into a model directory: name one, for example a copy of the shipped one"
         )
     from rich.console import Console
     from rich.progress import Progress
@@ -30,18 +38,19 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
 
     if out is None:
         assert model is not None
-        found = export_network(model)
+        exported = export_network(model)
     else:
         with Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("checking", total=sum(rows for _, rows in CHECKED))
             directory = model or shipped_model("fcu")
-            found = export_gateway(load_model(directory), out, on_row=lambda: progress.advance(task))
+            exported = export_gateway(load_model(directory), out, on_row=lambda: progress.advance(task))
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps(exported.to_dict()))
         return
-    buildings = ", ".join(map(str, found.zones))
+    buildings = ", ".join(map(str, exported.zones))
     click.echo(
-        f"{found.windows} windows of {buildings} zones: largest difference to the model {found.max_difference:.1e}",
+        f"{exported.windows} windows of {buildings} zones: "
+        f"largest difference from the model {exported.max_difference:.1e}",
         err=True,
     )
-    click.echo(found.path)
+    click.echo(exported.path)

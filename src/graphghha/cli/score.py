@@ -1,4 +1,4 @@
-"""`graphghha score`: telemetry files to probabilities on disk."""
+"""`graphghha score`: class probabilities for a telemetry file."""
 
 from pathlib import Path
 
@@ -10,14 +10,17 @@ from graphghha.cli._model import MODEL
 @click.command()
 @click.argument("model", type=MODEL)
 @click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The .parquet to write.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads of the engine.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The Parquet file to write."
+)
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Number of threads.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> None:
-    """Score telemetry DATA of any length with MODEL: one row per time, zone and node.
+    """Score a telemetry file of any length.
 
-    Columns: time, zone, node, one probability per class, attack = 1 - normal, and the likeliest class; all null where a
-    node had no fresh data.
+    MODEL is a model directory or the name of a plant whose model is shipped. DATA is a telemetry file. The output has
+    one row per time, zone and node with the columns time, zone, node, one probability per class, attack = 1 - normal,
+    and the likeliest class. They are null where a node had no fresh data.
     """
     import json
 
@@ -29,23 +32,26 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     from graphghha.plants.telemetry import TelemetryFile
 
     if out.suffix != ".parquet":
-        raise click.UsageError(f"--out {out}: scores are written as Parquet; name it something.parquet")
+        raise click.UsageError(f"--out {out}: scores are written as Parquet; give a name that ends with .parquet")
     total = TelemetryFile(data).num_steps if data.suffix == ".parquet" else None
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("scoring", total=total)
         engine = EngineConfig(threads=threads)
-        found = score_file(model, data, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
+        summary = score_file(model, data, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(summary))
         return
     click.echo(
-        f"{found['minutes']} steps of {found['nodes']} nodes, {found['unknown'] / max(1, found['scores']):.1%} unknown",
+        f"{summary['minutes']} steps of {summary['nodes']} nodes, "
+        f"{summary['unknown'] / max(1, summary['scores']):.1%} unknown",
         err=True,
     )
-    dropped = sum(found["readings"][kind] for kind in ("late", "ahead"))
+    dropped = sum(summary["readings"][kind] for kind in ("late", "ahead"))
     if dropped:
-        click.echo(f"{dropped} readings came out of order and were left out", err=True)
-    if impossible := found["readings"]["out_of_limits"]:
-        click.echo(f"{impossible} readings that no sensor can give were taken as unknown", err=True)
-    click.echo(found["file"])
+        click.echo(f"{dropped} readings were out of order and were left out", err=True)
+    if impossible := summary["readings"]["out_of_limits"]:
+        click.echo(
+            f"{impossible} readings were outside the limits of their sensor and were treated as unknown", err=True
+        )
+    click.echo(summary["file"])

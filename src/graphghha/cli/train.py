@@ -1,31 +1,44 @@
-"""`graphghha train`: from a testbed to a model directory."""
+"""`graphghha train`: simulated buildings to a model directory."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-_DTYPE = "Arithmetic it is trained, calibrated and thresholded in; weights stay fp32."
+_DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32."
 
 
 @click.command()
 @click.option("--preset", type=click.Choice(["default"]), default="default", show_default=True, help="The recipe.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
-@click.option("--work", type=click.Path(path_type=Path, file_okay=False), help="Keeps stages; OUT.work without.")
-@click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the ADU.")
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for resumable intermediate results (default: OUT.work).",
+)
+@click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the network.")
 @click.option("--dtype", type=click.Choice(["fp32", "bf16", "fp16"]), default="fp32", show_default=True, help=_DTYPE)
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Same seed and threads, same bytes."
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 2**31),
+    help="Random seed; the same seed and threads give the same model.",
 )
-@click.option("--threads", default=2, show_default=True, type=click.IntRange(1), help="Threads and workers.")
-@click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms the thresholds may cost.")
+@click.option(
+    "--threads", default=2, show_default=True, type=click.IntRange(1), help="Number of threads and worker processes."
+)
+@click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms that the thresholds allow.")
 def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settings: Any) -> None:
-    """Simulate, learn and write a model; a killed run goes on where it stopped."""
+    """Train a model on simulated buildings.
+
+    A run that was killed continues where it stopped.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from graphghha.lab.training.fit import Progress as FitProgress
-    from graphghha.lab.training.train import parse_budget, train_model
+    from graphghha.lab.training import Progress as FitProgress
+    from graphghha.lab.training import parse_budget, train_model
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
@@ -39,7 +52,7 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
         train_model(
             preset,
             out,
-            work or (whole := out.resolve()).with_name(whole.name + ".work"),
+            work or out.resolve().with_name(out.resolve().name + ".work"),
             **settings,
             budget_per_day=parse_budget(alert_budget),
             say=lambda text: console.print(text),

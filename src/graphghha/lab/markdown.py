@@ -1,4 +1,4 @@
-"""What several results pages share."""
+"""Parts that several generated pages share: tables, numbers, and the machine of a result."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,15 +7,15 @@ Result = Mapping[str, Any]
 
 
 def of_paper(result: Result) -> bool:
-    """Not of the deploy protocol, which the paper has no table of: `graphghha evaluate --out` writes its page."""
+    """Return whether a result belongs to a table of the paper; those of the deploy protocol do not."""
     return bool(result["config"].get("protocol") != "deploy")
 
 
 def machine_line(result: Result) -> str:
-    """Where and on what network a result was measured."""
+    """Return a sentence about the machine and the network that a result was measured on."""
     machine, config = result["machine"], result["config"]
     load = machine.get("load_average")
-    busy = f" Load average of the machine when the run ended: {load[0]:g}; 1 is this run alone." if load else ""
+    busy = f" Load average when the run ended: {load[0]:g} (this run alone gives 1)." if load else ""
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
     return (
         f"Machine: {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['features'])}); {machine['system']}; "
@@ -25,11 +25,11 @@ def machine_line(result: Result) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """A Markdown table; None is an empty cell."""
+    """Return the lines of a Markdown table; None becomes an empty cell."""
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     return lines + ["| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in rows]
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A figure, or nothing where it is not defined."""
+    """Return a formatted figure, or an empty text for None."""
     return "" if value is None else format(value, form)

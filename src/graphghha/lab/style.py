@@ -1,7 +1,8 @@
-"""One look for all figures: colours by method, quiet axes, and the same JSON always the same bytes."""
+"""The style of all figures: one color per method, plain axes, and reproducible files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,18 @@ _RC: dict[Any, Any] = {
 }
 
 
+def require_matplotlib() -> None:
+    """Raise EngineError if figures cannot be drawn."""
+    if find_spec("matplotlib") is None:
+        raise EngineError("figures need matplotlib: pip install 'graphghha[bench]'")
+
+
 @contextmanager
 def styled() -> Iterator[Any]:
-    """pyplot in our look, drawn without a screen."""
-    try:
-        import matplotlib as mpl
-    except ImportError as exc:
-        raise EngineError("figures need matplotlib: pip install 'graphghha[bench]'") from exc
+    """Yield pyplot in the style of the figures."""
+    require_matplotlib()
+    import matplotlib as mpl
+
     with mpl.rc_context(_RC):
         from matplotlib import pyplot
 
@@ -68,12 +74,12 @@ def styled() -> Iterator[Any]:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Same JSON, same bytes: no date, no random ids."""
+    """Save and close a figure; without dates and random ids, so that the same data gives the same bytes."""
     import matplotlib as mpl
     from matplotlib import pyplot
 
     figure.tight_layout()
-    dated = {"Date": None} if path.suffix == ".svg" else {}
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
     with mpl.rc_context({"svg.hashsalt": "graphghha"}):
-        figure.savefig(path, metadata=dated)
+        figure.savefig(path, metadata=metadata)
     pyplot.close(figure)

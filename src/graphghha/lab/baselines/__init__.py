@@ -1,16 +1,22 @@
-"""What a detector must beat: each baseline is an idea in a file of its own, by name."""
+"""Baselines that a detector is compared with. Each is one idea in a module of its own, and is found by name."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from graphghha.errors import NotFoundError
-from graphghha.lab.baselines.base import Baseline, Fit, TrainingData, View
+from graphghha.lab.baselines.base import Baseline, BaselineInput, TrainingData
+from graphghha.plants import Plant
 
-# name -> where its fit is; imported when it is asked for, since some need scikit-learn or torch
+if TYPE_CHECKING:
+    from graphghha.lab.baselines.panel import BaselinePanel
+    from graphghha.lab.baselines.suite import BaselineConfig, BaselineSuite
+
+# name -> module and function that fits it; imported on first use, since some need scikit-learn or torch
 _FITS = {
     "random": ("chance", "fit_random"),
     "always": ("chance", "fit_always"),
     "never": ("chance", "fit_never"),
-    "node_kind": ("kind", "fit_kind"),
+    "node_kind": ("chance", "fit_node_kind"),
     "signal_range": ("signal_range", "fit_range"),
     "pca_residual": ("pca", "fit_pca"),
     "boosting": ("boosting", "fit_boosting"),
@@ -19,13 +25,30 @@ _FITS = {
 }
 BASELINES = tuple(_FITS)
 
-__all__ = ["BASELINES", "Baseline", "Fit", "TrainingData", "View", "fit_of"]
+__all__ = [
+    "BASELINES",
+    "Baseline",
+    "BaselineConfig",
+    "BaselineInput",
+    "BaselinePanel",
+    "BaselineSuite",
+    "TrainingData",
+    "fit_baseline",
+]
+
+_HOMES = {"BaselineConfig": "suite", "BaselinePanel": "panel", "BaselineSuite": "suite"}
 
 
-def fit_of(name: str) -> Fit:
-    """The function that fits a baseline."""
+def fit_baseline(name: str, plant: Plant, data: TrainingData) -> Baseline:
+    """Fit the baseline of this name."""
     if name not in _FITS:
         raise NotFoundError(f"no baseline is named {name!r}; known: {', '.join(BASELINES)}")
     module, function = _FITS[name]
-    fit: Fit = getattr(import_module(f"{__name__}.{module}"), function)
-    return fit
+    baseline: Baseline = getattr(import_module(f"{__name__}.{module}"), function)(plant, data)
+    return baseline
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,9 +1,8 @@
-"""What every baseline is given and what it gives back: the same windows as the model, the same kind of answer.
+"""The interface of baselines: they read the same windows as the model and return the same kind of probabilities.
 
-w minutes, Z zones, n nodes and S signals of the template, f features, c classes.
+Shapes: w minutes, Z zones, n nodes and S signals of the template, f features, c classes.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,46 +11,44 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.graph import CpsGraph
-from graphghha.plants import Plant
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """Some minutes of a building, in order: readings with an hour before them, and the model's windows."""
+class BaselineInput:
+    """Consecutive minutes of a building: the model's windows, and readings that begin HISTORY_MIN minutes earlier."""
 
-    readings: Floats  # [h + w Z S] in SI, NaN where unknown; h = HISTORY_MIN
+    readings: Floats  # [h + w Z S] in SI units, NaN where unknown; h = HISTORY_MIN
     features: Floats  # [w Z n f]
     known: Bools  # [w Z n]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """What a baseline may learn from: normal readings, and windows of attacked and normal zones with their labels."""
+    """The data that baselines are fitted on: normal readings, and labelled windows of attacked and normal zones."""
 
     readings: Floats  # [m S] of normal minutes
-    means: Floats  # [m S] means of the MEAN_MIN minutes that end with them
-    features: Floats  # [k n f] zone by zone
+    means: Floats  # [m S] means over the MEAN_MIN minutes that end with these
+    features: Floats  # [k n f] one row per window of a zone
     labels: NDArray[np.uint8]  # [k n] class
-    counts: Bools  # [k n] false where the label tells nothing: an attack nothing shows yet, or its aftermath
+    counts: Bools  # [k n] False where the label is not used: an attack not yet visible, or recovery from one
     seed: int
 
 
 class Baseline(Protocol):
-    """A fitted baseline. It has no memory: all it may know is in the view."""
+    """A fitted baseline. It keeps no state between calls."""
 
-    def score(self, view: View) -> Floats:
-        """Class probabilities [w Z n c]."""
+    def score(self, inputs: BaselineInput) -> Floats:
+        """Return class probabilities [w Z n c]."""
 
 
 MEAN_MIN = 15
-Fit = Callable[[Plant, TrainingData], Baseline]
 
 
 def as_probs(attack: Floats, classes: NDArray[np.int64]) -> Floats:
-    """P(attack) [.. n] as class probabilities [.. n c], all of it on one class per node."""
+    """Turn P(attack) [.. n] into class probabilities [.. n c], with one attack class per node."""
     probs = np.zeros((*attack.shape, len(CLASSES)), np.float32)
     probs[..., 0] = 1.0 - attack
     np.put_along_axis(
@@ -61,14 +58,14 @@ def as_probs(attack: Floats, classes: NDArray[np.int64]) -> Floats:
 
 
 def on_nodes(template: CpsGraph, by_signal: Floats) -> Floats:
-    """[.. S] by signal to [.. n] by node; nobody measures the others, and nobody suspects them."""
-    found = np.zeros((*by_signal.shape[:-1], template.num_nodes), np.float32)
-    found[..., template.signal_nodes] = by_signal
-    return found
+    """Spread values by signal [.. S] over the nodes [.. n]; a node without a signal gets 0."""
+    by_node = np.zeros((*by_signal.shape[:-1], template.num_nodes), np.float32)
+    by_node[..., template.signal_nodes] = by_signal
+    return by_node
 
 
-def suspicion(ratio: Floats) -> Floats:
-    """From a ratio to its limit to something that looks like a probability: 0.5 at the limit, monotone, below 1."""
+def attack_score(ratio: Floats) -> Floats:
+    """Map the ratio of a deviation to its limit to a score between 0 and 1 that rises with it and is 0.5 at 1."""
     fourth = np.square(np.square(np.clip(ratio, 0.0, 30.0)))
-    grown: Floats = fourth / (1.0 + fourth)
-    return grown
+    score: Floats = fourth / (1.0 + fourth)
+    return score

@@ -1,6 +1,6 @@
-"""Gradient boosting on a zone's windows: is it attacked, and at which node? The strongest thing without a graph.
+"""Gradient boosting on all windows of a zone: is the zone attacked, and at which node? It uses no graph.
 
-k windows of one zone, n nodes of the template, f features.
+Shapes: k windows of one zone, n nodes of the template, f features.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.errors import EngineError
-from graphghha.lab.baselines.base import Floats, TrainingData, View, as_probs
-from graphghha.lab.metrics.equivalence import kind_classes
+from graphghha.lab.baselines.base import BaselineInput, Floats, TrainingData, as_probs
+from graphghha.lab.metrics import kind_classes
 from graphghha.plants import Plant
 
-NOWHERE = 0  # label of a zone without an attack; node i is i + 1
+NOWHERE = 0  # label of a zone without an attack; an attack on node i has label i + 1
 MOST_ROWS = 100_000  # half of them attacked
-# without regularization the leaf of a rare place is as large as its odds are small, and everything is certain
+# without regularization the leaves of rarely attacked nodes get huge values and every probability becomes 0 or 1
 TREES = {
     "max_iter": 50,
     "learning_rate": 0.12,
@@ -33,20 +33,19 @@ class Boosting:
     """One classifier over places: nowhere, or one of the nodes."""
 
     trees: Any
-    columns: NDArray[np.int64]  # of the flattened features, those that ever move
-    classes: NDArray[np.int64]  # [n] the class each node was attacked with most
+    columns: NDArray[np.int64]  # the flattened features that are not constant
+    classes: NDArray[np.int64]  # [n] the class that each node was attacked with most often
 
-    def score(self, view: View) -> Floats:
-        minutes, zones, nodes, _ = view.features.shape
-        inputs = _flat(view.features, view.known)[:, self.columns]
-        found = self.trees.predict_proba(inputs)
-        places = np.zeros((len(inputs), nodes + 1), np.float32)
-        places[:, self.trees.classes_] = found
+    def score(self, inputs: BaselineInput) -> Floats:
+        minutes, zones, nodes, _ = inputs.features.shape
+        rows = _flat(inputs.features, inputs.known)[:, self.columns]
+        places = np.zeros((len(rows), nodes + 1), np.float32)
+        places[:, self.trees.classes_] = self.trees.predict_proba(rows)
         return as_probs(places[:, 1:].reshape(minutes, zones, nodes), self.classes)
 
 
 def fit_boosting(plant: Plant, data: TrainingData) -> Boosting:
-    """Windows whose label tells something; one of two attacked nodes has a row each."""
+    """Fit on windows whose label counts; a window with two attacked nodes gives two rows."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
     except ImportError as exc:
@@ -68,12 +67,12 @@ def fit_boosting(plant: Plant, data: TrainingData) -> Boosting:
 
 
 def _usual_classes(plant: Plant, data: TrainingData) -> NDArray[np.int64]:
-    """Of each node's attacks; a node that was never attacked has the class of its kind."""
+    """Return the most frequent attack class of each node; a node that was never attacked gets the class of its kind."""
     counts = np.stack([((data.labels == label) & data.counts).sum(axis=0) for label in range(1, len(CLASSES))])
     return np.where(counts.any(axis=0), 1 + counts.argmax(axis=0), kind_classes(plant.template))
 
 
 def _flat(features: Floats, known: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """[.. n f] to [k n*f]; what is unknown is NaN, which trees take as it is."""
+    """Flatten features [.. n f] to [k n*f]; unknown nodes become NaN, which the trees accept."""
     shown = np.where(known[..., None], features, np.float32(np.nan)).astype(np.float32)
     return shown.reshape(-1, shown.shape[-2] * shown.shape[-1])

@@ -1,6 +1,6 @@
-"""A perceptron per node: its own window and which node it is, nothing of its neighbours. What the graph is worth.
+"""A multilayer perceptron that reads one node's own window and its identity, but no neighbors.
 
-k windows of one zone, n nodes of the template, f features.
+The distance to it shows what the graph contributes. Shapes: k windows of one zone, n nodes of the template, f features.
 """
 
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from graphghha.classes import CLASSES
-from graphghha.lab.baselines.base import Floats, TrainingData, View
+from graphghha.lab.baselines.base import BaselineInput, Floats, TrainingData
 from graphghha.plants import Plant
 
 WIDTH = 64
-BATCH = 512  # windows of a zone
+BATCH = 512  # windows of a single zone
 EPOCHS = 4
 LEARNING_RATE = 3e-3
 
@@ -28,7 +28,7 @@ class _Perceptron(nn.Module):
         self.rest = nn.Sequential(nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, len(CLASSES)))
 
     def forward(self, features: Tensor) -> Tensor:
-        """[.. n f] to logits [.. n c]."""
+        """Return logits [.. n c] of features [.. n f]."""
         logits: Tensor = self.rest(self.first(features) + self.node.weight)
         return logits
 
@@ -37,15 +37,15 @@ class _Perceptron(nn.Module):
 class NodeMlp:
     network: _Perceptron
 
-    def score(self, view: View) -> Floats:
+    def score(self, inputs: BaselineInput) -> Floats:
         with torch.inference_mode():
-            logits = self.network(torch.as_tensor(np.asarray(view.features, np.float32)))
+            logits = self.network(torch.as_tensor(np.asarray(inputs.features, np.float32)))
             probs: Floats = logits.softmax(dim=-1).numpy()
         return probs
 
 
 def fit_mlp(plant: Plant, data: TrainingData) -> NodeMlp:
-    """AdamW on all windows, the prevalence left as it is."""
+    """Fit with AdamW on all windows, without reweighting the classes."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(data.seed)
         network = _Perceptron(plant.template.num_nodes, data.features.shape[-1])

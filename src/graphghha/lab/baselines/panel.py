@@ -1,6 +1,6 @@
-"""The model and its baselines before the same rows: windows are made once, and everybody looks at them.
+"""Score the same rows with several detectors that share one featurizer, so that windows are computed once.
 
-r rows, p points, w rows that are judged, Z zones, n nodes and S signals of the template.
+Shapes: r rows, p points, w wanted rows, Z zones, n nodes and S signals of the template.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.engine.scorer import Scorer
-from graphghha.lab.baselines.base import Baseline, Bools, View
-from graphghha.lab.runs.recording import Probs
+from graphghha.lab.baselines.base import Baseline, BaselineInput, Bools
+from graphghha.lab.runs import Probs
 from graphghha.plants.rules import HISTORY_MIN
 from graphghha.windows.features import Featurizer, Windows
 
-PORTION = 360  # minutes judged at once: the features of a day of a large building weigh a lot
+PORTION = 360  # minutes scored at once; the features of a whole day of a large building take much memory
 
 
 class BaselinePanel:
-    """Scores of every baseline, and of models by name that share the featurizer."""
+    """Baselines and models, by name, that share a featurizer."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class BaselinePanel:
         self._tail = np.full((HISTORY_MIN, len(featurizer.points)), np.nan)
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Mapping[str, Probs]:
-        """Readings [r p]; probabilities [w s c] by name, unknown nodes NaN."""
+        """Take readings [r p]; return the probabilities [w s c] of the wanted rows by name, NaN for unknown nodes."""
         parts: list[Mapping[str, Probs]] = []
         for begin in range(0, len(values), PORTION):
             rows = slice(begin, begin + PORTION)
@@ -46,24 +46,23 @@ class BaselinePanel:
         readings = np.concatenate([self._tail, np.where(fresh, values, np.nan)])
         self._tail = readings[-HISTORY_MIN:]
         if not wanted.any():
-            nothing = np.empty((0, windows.known.shape[1], len(CLASSES)), np.float16)
-            return dict.fromkeys((*self._models, *self._baselines), nothing)
-        # rows that are judged are the last ones: a warm-up, then everything
+            empty = np.empty((0, windows.known.shape[1], len(CLASSES)), np.float16)
+            return dict.fromkeys((*self._models, *self._baselines), empty)
         first = len(wanted) - int(wanted.sum())
-        assert wanted[first:].all(), "a panel judges a run from some row on"
+        assert wanted[first:].all(), "the wanted rows must be the last ones, after the warm-up"
         features = windows.features.reshape(len(windows.rows), self._zones, -1, windows.features.shape[-1])
-        view = View(
+        inputs = BaselineInput(
             readings[first:].reshape(len(readings) - first, self._zones, -1),
             features,
             windows.known.reshape(features.shape[:-1]),
         )
-        return self._opinions(windows, view)
+        return self._scores(windows, inputs)
 
-    def _opinions(self, windows: Windows, view: View) -> dict[str, Probs]:
-        """[w s c] each; half precision is plenty for a baseline."""
-        found: dict[str, Probs] = {name: scorer.score(windows).probs for name, scorer in self._models.items()}
+    def _scores(self, windows: Windows, inputs: BaselineInput) -> dict[str, Probs]:
+        """Return probabilities [w s c] by name; those of baselines in half precision, to save memory."""
+        scores: dict[str, Probs] = {name: scorer.score(windows).probs for name, scorer in self._models.items()}
         nodes = windows.known.shape[1]
         for name, baseline in self._baselines.items():
-            probs = baseline.score(view).reshape(len(windows.rows), nodes, -1).astype(np.float16)
-            found[name] = np.where(windows.known[..., None], probs, np.float16(np.nan))
-        return found
+            probs = baseline.score(inputs).reshape(len(windows.rows), nodes, -1).astype(np.float16)
+            scores[name] = np.where(windows.known[..., None], probs, np.float16(np.nan))
+        return scores

@@ -1,7 +1,7 @@
-"""Rivals of a model: baselines fitted on the windows the model learnt from, thresholds found where its own was.
+"""The baselines of one model, fitted on the same windows and with thresholds from the same validation buildings.
 
-The buildings are the model's own, simulated again from its recipe, through its scaler and its expectation. What takes
-long is kept in a work directory: training windows, thresholds and scores of runs.
+The buildings are those of the model's recipe, simulated again and preprocessed like the model's. Training windows,
+thresholds and scores are cached in a work directory.
 """
 
 import hashlib
@@ -15,46 +15,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.files import atomic_path, atomic_write
 from graphghha._version import __version__
-from graphghha.alarms import AlarmRule, GroupRule
-from graphghha.lab.baselines import BASELINES, Baseline, TrainingData, fit_of
+from graphghha.alarms import AlarmRule
+from graphghha.lab.baselines import BASELINES, Baseline, TrainingData, fit_baseline
 from graphghha.lab.baselines.base import MEAN_MIN
 from graphghha.lab.baselines.panel import BaselinePanel
-from graphghha.lab.metrics.budget_curve import rule_within
-from graphghha.lab.runs.recording import LabelledRun, Recording, record_panel, simulated_run
-from graphghha.lab.runs.run import Run
-from graphghha.lab.training.cache import whole
-from graphghha.lab.training.recipe import ROWS_PER_DAY, Recipe, collect
-from graphghha.lab.training.validation import Validation, false_alarms, spans
-from graphghha.lab.training.windows import CLEAR, LabelledWindows, flat_values
-from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.metrics import rule_within_budget
+from graphghha.lab.runs import LabelledRun, Recording, Run, record_panel, simulated_run
+from graphghha.lab.training import (
+    VISIBLE,
+    LabelledWindows,
+    Recipe,
+    Validation,
+    collect_windows,
+    false_alarm_counter,
+    flat_values,
+    worker_processes,
+)
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import Featurizer
 from graphghha.windows.leaks import check_parts
-from graphghha.windows.provenance import Span
 
-READINGS_EVERY_MIN = 61  # coprime to the hour: no minute of it is favoured
+READINGS_EVERY_MIN = 61  # coprime to 60, so that all minutes of the hour occur equally often
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RivalConfig:
-    """What the baselines learn from."""
+class BaselineConfig:
+    """Which baselines to fit, and on which buildings."""
 
     names: tuple[str, ...] = BASELINES
-    recipe: Recipe | None = None  # None: the model's own
+    recipe: Recipe | None = None  # None: the recipe of the model
     validation: Validation = Validation()
 
 
-class Rivals:
-    """The baselines beside one model. Nothing is computed before it is needed, and nothing twice."""
+class BaselineSuite:
+    """The baselines of one model. Everything is computed on first use and cached."""
 
     def __init__(
         self,
         model: Model,
-        config: RivalConfig,
+        config: BaselineConfig,
         work: Path,
         *,
         say: Say = lambda text: None,
@@ -63,67 +67,64 @@ class Rivals:
         self.model, self.plant, self._say, self._on_day = model, load_plant(model.plant), say, on_day
         self.budget_per_day = model.thresholds.budget_per_day
         self.config = replace(config, validation=config.validation.enough_for(self.budget_per_day))
-        self.recipe = config.recipe or Recipe.of(model.provenance)
+        self.recipe = config.recipe or Recipe.from_provenance(model.provenance)
         self.work = work / self._key()
         self.work.mkdir(parents=True, exist_ok=True)
 
     @cached_property
     def baselines(self) -> Mapping[str, Baseline]:
-        """Fitted, by name."""
+        """The fitted baselines by name."""
         data = self._training_data()
         fitted = {}
         for name in self.config.names:
             self._say(f"baseline {name}: fitting")
-            fitted[name] = fit_of(name)(self.plant, data)
+            fitted[name] = fit_baseline(name, self.plant, data)
         return fitted
 
     @cached_property
     def rules(self) -> Mapping[str, tuple[AlarmRule, bool]]:
-        """Each baseline's alarm rule, and whether it keeps the budget on validation buildings."""
+        """The alarm rule of each baseline, and whether it keeps the alert budget on the validation buildings."""
         file = self.work / "thresholds.json"
         if not file.exists():
-            found = {name: {"rule": asdict(rule), "kept": kept} for name, (rule, kept) in self._thresholds().items()}
-            with whole(file) as fresh:
-                fresh.write_text(json.dumps(found), encoding="utf-8")
+            rules = {name: {"rule": asdict(rule), "kept": kept} for name, (rule, kept) in self._find_rules().items()}
+            atomic_write(file, json.dumps(rules))
         stored = json.loads(file.read_text(encoding="utf-8"))
         return {name: (AlarmRule(**stored[name]["rule"]), bool(stored[name]["kept"])) for name in self.config.names}
 
-    def refuse_leaks(self, runs: Sequence[Run]) -> None:
-        """Fail when a run that is to be judged is of a building that the baselines learn from."""
-        learnt = [*self.recipe.normal(), *self._attacked(), *self._validation()]
-        parts = {"baselines": learnt, "test": runs}
+    def check_leaks(self, runs: Sequence[Run]) -> None:
+        """Raise LeakError if a run of the test is of a building that the baselines are fitted on."""
+        fitted_on = [*self.recipe.normal(), *self._attacked(), *self._validation()]
         check_parts(
-            {part: [Span(run.building, 0, run.days * ROWS_PER_DAY) for run in of] for part, of in parts.items()}
+            {
+                part: [replace(run.span, source=run.building) for run in of]
+                for part, of in {"baselines": fitted_on, "test": runs}.items()
+            }
         )
 
     @property
-    def group(self) -> GroupRule:
-        return self.model.thresholds.group
-
-    @property
     def shares_validation(self) -> bool:
-        """Whether thresholds come from the very buildings that the model's comes from."""
+        """Whether the thresholds come from the same buildings as the model's."""
         search = self.model.thresholds.search
         spans = search.seen.spans if search else ()
         return {span.source for span in spans} == {run.source for run in self._validation()}
 
-    def watch(self, labelled: LabelledRun) -> None:
-        """Show a run to every baseline; what each says of it is kept on disk."""
-        files = {name: self._said(name, labelled) for name in self.config.names}
+    def record(self, labelled: LabelledRun) -> None:
+        """Score a run with every baseline and keep the scores on disk."""
+        files = {name: self._scores_file(name, labelled) for name in self.config.names}
         if not all(file.exists() for file in files.values()):
             record_panel(
                 self.plant,
                 labelled,
                 self._panel(labelled.run.zones),
-                keep=lambda n, p: _spilled(files[n], p),
+                keep=lambda name, probs: _save_mapped(files[name], probs),
                 on_day=self._on_day,
             )
 
     def recording(self, name: str, labelled: LabelledRun, like: Recording) -> Recording:
-        """One baseline's view of a run it was shown; the truth is taken from the model's recording."""
-        return replace(like, probs=np.load(self._said(name, labelled), mmap_mode="r"))
+        """Return a baseline's recording of a recorded run; `like` is the model's, which has the same truth."""
+        return replace(like, probs=np.load(self._scores_file(name, labelled), mmap_mode="r"))
 
-    def _said(self, name: str, labelled: LabelledRun) -> Path:
+    def _scores_file(self, name: str, labelled: LabelledRun) -> Path:
         return self.work / f"{hashlib.sha256(labelled.identity.encode()).hexdigest()[:16]}-{name}.npy"
 
     def _panel(self, zones: int) -> BaselinePanel:
@@ -131,52 +132,51 @@ class Rivals:
         featurizer = Featurizer(graph, model.template, model.preprocessing)
         return BaselinePanel(featurizer, self.baselines, zones)
 
-    def _thresholds(self) -> dict[str, tuple[AlarmRule, bool]]:
+    def _find_rules(self) -> dict[str, tuple[AlarmRule, bool]]:
         baselines = self.baselines
         self._say("baselines: alert budget on the model's validation buildings")
         runs = self._validation()
         recorded: dict[str, list[Recording]] = {name: [] for name in baselines}
         for run in runs:
-            # an alarm needs P(attack) only, and all classes of all baselines would not fit in memory
-            found = record_panel(
+            # alarms need P(normal) only, and all classes of all baselines would not fit in memory
+            recordings = record_panel(
                 self.plant,
-                simulated_run(self.plant, run),  # labels as in a test: rules know no lessons
+                simulated_run(self.plant, run),  # with the labels of a test
                 self._panel(run.zones),
                 keep=lambda _, probs: probs[..., :1].copy(),
                 on_day=self._on_day,
             )
-            for name, recording in found.items():
+            for name, recording in recordings.items():
                 recorded[name].append(recording)
-        rule = self.model.thresholds.rule
+        thresholds = self.model.thresholds
         rules = {}
         for name in baselines:
             self._say(f"baseline {name}: alert budget")
-            recordings = recorded.pop(name)
-            rules[name] = rule_within(
-                recordings,
-                rule,
-                self.group,
+            own = recorded.pop(name)
+            rules[name] = rule_within_budget(
+                own,
+                thresholds.rule,
+                thresholds.group,
                 budget_per_day=self.budget_per_day,
-                spans=spans(runs),
-                count_false=false_alarms(recordings, self.group),
+                spans=[run.span for run in runs],
+                count_false=false_alarm_counter(own, thresholds.group),
             )
         return rules
 
     def _training_data(self) -> TrainingData:
         normal, attacked = self.recipe.normal(), self._attacked()
-        self._say(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings to learn from")
+        self._say(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings for fitting")
         with worker_processes(self.recipe.workers) as pool:
-            parts = list(
-                pool.map(partial(collect, self.recipe, self.model.preprocessing, self.work), (*normal, *attacked))
-            )
-        windows = LabelledWindows.joined(parts)
+            collect = partial(collect_windows, self.recipe, self.model.preprocessing, self.work)
+            parts = list(pool.map(collect, (*normal, *attacked)))
+        windows = LabelledWindows.concatenate(parts)
         readings, means = _normal_readings(self.plant, normal, self._on_day)
         return TrainingData(
             readings=readings,
             means=means,
             features=_by_zone(windows.features),
             labels=_by_zone(windows.labels),
-            counts=_by_zone(windows.worth == CLEAR),
+            counts=_by_zone(windows.label_quality == VISIBLE),
             seed=self.recipe.seed,
         )
 
@@ -189,7 +189,7 @@ class Rivals:
         return [*attacked, *validation.normal(self.recipe)]
 
     def _key(self) -> str:
-        """Of everything that decides what a baseline learns and sees."""
+        """Return a hash of everything that decides what the baselines are fitted on and read."""
         model = self.model
         digest = hashlib.sha256(repr((__version__, asdict(self.config), asdict(self.recipe))).encode())
         parts = (model.scaler.to_dict(), model.norm.to_dict(), model.thresholds.to_dict(), dict(model.provenance))
@@ -200,14 +200,14 @@ class Rivals:
 
 
 def _by_zone(array: NDArray[Any]) -> NDArray[Any]:
-    """[w Z ..] to [w*Z ..]."""
+    """Reshape [w Z ..] to [w*Z ..]."""
     return array.reshape(-1, *array.shape[2:])
 
 
 def _normal_readings(
     plant: Plant, runs: list[Run], on_day: Callable[[], None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """[m S] readings and their short means, zones pooled."""
+    """Return readings [m S] of normal runs and their short means, all zones together."""
     signals = len(plant.template.points)
     readings, means = [], []
     for run in runs:
@@ -220,8 +220,9 @@ def _normal_readings(
     return np.concatenate(readings).astype(np.float64), np.concatenate(means).astype(np.float64)
 
 
-def _spilled(file: Path, probs: NDArray[Any]) -> NDArray[Any]:
-    with whole(file) as fresh, fresh.open("wb") as stream:
+def _save_mapped(file: Path, probs: NDArray[Any]) -> NDArray[Any]:
+    """Save the probabilities and return them mapped from disk."""
+    with atomic_path(file) as partial_file, partial_file.open("wb") as stream:
         np.save(stream, probs)
-    spilled: NDArray[Any] = np.load(file, mmap_mode="r")
-    return spilled
+    mapped: NDArray[Any] = np.load(file, mmap_mode="r")
+    return mapped

@@ -1,61 +1,70 @@
-"""Everything `graphghha evaluate` has to say about a detector, as plain data: what is printed, drawn and kept."""
+"""The report of an evaluation as plain data: what `graphghha evaluate --json` prints and what the page is made from."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from graphghha.alarms import AlarmRule, GroupRule
-from graphghha.lab.metrics.breakdown import by_attack, by_class, minutes_to_detect, of_cases, off_by
-from graphghha.lab.metrics.budget_curve import BudgetPoint, best_within, budget_curve
-from graphghha.lab.metrics.calibration_metrics import reliability_curve
-from graphghha.lab.metrics.card import Card, Examined, card_of, examine, probabilities
-from graphghha.lab.metrics.metrics import thin_pr_curve
-from graphghha.lab.runs.recording import Recording
+from graphghha.lab.metrics import (
+    BudgetPoint,
+    Card,
+    EvaluatedRecording,
+    best_within,
+    budget_curve,
+    by_attack,
+    by_class,
+    count_by_hops,
+    evaluate_recording,
+    for_cases,
+    make_card,
+    minutes_to_detect,
+    probabilities,
+    reliability_curve,
+    thin_pr_curve,
+)
+from graphghha.lab.runs import Recording
+from graphghha.models import Thresholds
 
 CURVE_PER_DAY = 2.0  # false alarms a day up to which an alert-budget curve is drawn
 
-
-def row_of(card: Card, *, method: str, protocol: str, nodes: int) -> dict[str, Any]:
-    """One row of a table, in the names of the public contract."""
-    return {"nodes": nodes, "method": method, "protocol": protocol, **card.row()}
+Curve = list[dict[str, float]]
 
 
-def findings(
+def build_report(
     recordings: Sequence[Recording],
-    rule: AlarmRule,
-    group_rule: GroupRule,
+    thresholds: Thresholds,
     *,
     method: str,
     protocol: str,
     held_out: Mapping[str, Sequence[str]],
     with_budget: bool = True,
-    price_per_day: float | None = None,
+    false_alarm_rate: float | None = None,
 ) -> dict[str, Any]:
-    """The whole card of one detector. `held_out` names cases that training never saw, by kind.
+    """Return all figures of one detector. `held_out` names the cases that training never saw, by kind.
 
-    `price_per_day` is where methods are compared, and the alert-budget curve is finest; without: where this one stands.
+    The alert-budget curve is densest at `false_alarm_rate` (false alarms a day), where methods are compared; the
+    default is the rate of this detector.
     """
-    examined = [examine(recording, rule, group_rule) for recording in recordings]
-    card = card_of(examined)
-    row = row_of(card, method=method, protocol=protocol, nodes=recordings[0].near.graph.num_nodes)
-    price = card.events.false_alarms_per_day if price_per_day is None else price_per_day
-    curve = _curve(recordings, rule, group_rule, price) if with_budget else []
+    evaluated = _evaluate(recordings, thresholds)
+    card = make_card(evaluated)
+    rate = card.events.false_alarms_per_day if false_alarm_rate is None else false_alarm_rate
+    curve = _budget_curve(recordings, thresholds, rate) if with_budget else []
     return {
         "protocol": protocol,
-        "raise_at": rule.raise_at,
+        "raise_at": thresholds.rule.raise_at,
         "card": card.row(),
-        "rows": [row],
+        "rows": [_table_row(card, recordings, method, protocol)],
         "confusion": card.confusion.tolist(),
         "classes": by_class(card.confusion),
-        "families": by_attack(examined, "family"),
-        "cases": by_attack(examined, "case"),
-        "held_out": {kind: of_cases(examined, cases) for kind, cases in held_out.items()},
+        "families": by_attack(evaluated, "family"),
+        "cases": by_attack(evaluated, "case"),
+        "held_out": {kind: for_cases(evaluated, cases) for kind, cases in held_out.items()},
         "curves": {
-            **_node_curves(examined),
-            "minutes_to_detect": minutes_to_detect(examined),
-            "hops": off_by(examined),
+            **_node_curves(evaluated),
+            "minutes_to_detect": minutes_to_detect(evaluated),
+            "hops": count_by_hops(evaluated),
             "budget": {method: curve},
         },
     }
@@ -63,50 +72,68 @@ def findings(
 
 def baseline_row(
     recordings: Sequence[Recording],
-    rule: AlarmRule,
-    group_rule: GroupRule,
+    thresholds: Thresholds,
     *,
     method: str,
     protocol: str,
-    price_per_day: float,
-) -> tuple[dict[str, Any], list[dict[str, float]]]:
-    """The row of a baseline at its own threshold, and its alert-budget curve on the same recordings."""
-    card = card_of([examine(recording, rule, group_rule) for recording in recordings])
-    row = row_of(card, method=method, protocol=protocol, nodes=recordings[0].near.graph.num_nodes)
-    return row, _curve(recordings, rule, group_rule, price_per_day)
+    false_alarm_rate: float,
+) -> tuple[dict[str, Any], Curve]:
+    """Return the table row of a baseline at its own threshold, and its alert-budget curve."""
+    card = make_card(_evaluate(recordings, thresholds))
+    row = _table_row(card, recordings, method, protocol)
+    return row, _budget_curve(recordings, thresholds, false_alarm_rate)
 
 
-def at_equal_price(found: dict[str, Any], price: float) -> None:
-    """Add to every row the most its method finds, at any threshold, for at most `price` false alarms a day.
+def add_equal_false_alarms(report: dict[str, Any], false_alarm_rate: float) -> None:
+    """Add to every row the best recall of its method, at any threshold, with at most so many false alarms a day.
 
-    Those thresholds have seen the test data, the model's too: the comparison is even, and no promise.
+    These thresholds are chosen on the test data, for the model too. The comparison is fair, but a threshold for use
+    has to be found on validation data.
     """
-    for row in found["rows"]:
-        curve = [BudgetPoint(**point) for point in found["curves"]["budget"][row["method"]]]
-        _stand(row, price, best_within([*curve, _own(row)], price))
+    for row in report["rows"]:
+        curve = [BudgetPoint(**point) for point in report["curves"]["budget"][row["method"]]]
+        best = best_within([*curve, _own_point(row)], false_alarm_rate)
+        row["equal_false_alarms_per_day"] = false_alarm_rate
+        row["event_recall_at_equal"] = best.event_recall if best else 0.0
+        row["hit_at_1_at_equal"] = best.hit_at_1 if best else 0.0
 
 
-def _own(row: Mapping[str, Any]) -> BudgetPoint:
-    """The point of a row's own threshold, whose height does not matter here."""
+def without_nan(data: Any) -> Any:
+    """Return the data with None instead of NaN and infinity, which JSON cannot hold."""
+    if isinstance(data, dict):
+        return {key: without_nan(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [without_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _evaluate(recordings: Sequence[Recording], thresholds: Thresholds) -> list[EvaluatedRecording]:
+    return [evaluate_recording(recording, thresholds.rule, thresholds.group) for recording in recordings]
+
+
+def _table_row(card: Card, recordings: Sequence[Recording], method: str, protocol: str) -> dict[str, Any]:
+    return {"nodes": recordings[0].near.graph.num_nodes, "method": method, "protocol": protocol, **card.row()}
+
+
+def _own_point(row: Mapping[str, Any]) -> BudgetPoint:
+    """Return the point of a row's own threshold; the threshold itself is not needed."""
     figures = (row[name] for name in ("false_alarms_per_day", "event_recall", "hit_at_1", "median_ttd_min"))
     return BudgetPoint(float("nan"), *figures)
 
 
-def _stand(row: dict[str, Any], price: float, point: BudgetPoint | None) -> None:
-    row["equal_false_alarms_per_day"] = price
-    row["event_recall_at_equal"] = point.event_recall if point else 0.0
-    row["hit_at_1_at_equal"] = point.hit_at_1 if point else 0.0
-
-
-def _curve(
-    recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule, price: float
-) -> list[dict[str, float]]:
-    points = budget_curve(recordings, rule, group_rule, most_per_day=max(CURVE_PER_DAY, price), price_per_day=price)
+def _budget_curve(recordings: Sequence[Recording], thresholds: Thresholds, false_alarm_rate: float) -> Curve:
+    points = budget_curve(
+        recordings,
+        thresholds.rule,
+        thresholds.group,
+        most_per_day=max(CURVE_PER_DAY, false_alarm_rate),
+        false_alarm_rate=false_alarm_rate,
+    )
     return [asdict(point) for point in points]
 
 
-def _node_curves(examined: Sequence[Examined]) -> dict[str, Any]:
-    attacked, prob = probabilities(examined)
+def _node_curves(evaluated: Sequence[EvaluatedRecording]) -> dict[str, Any]:
+    attacked, prob = probabilities(evaluated)
     reliability = reliability_curve(attacked, prob)
     curves: dict[str, Any] = {
         "reliability": {

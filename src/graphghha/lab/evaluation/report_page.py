@@ -1,18 +1,21 @@
-"""The report card as a page: Markdown and figures, written from the JSON of `graphghha evaluate`; nothing by hand."""
+"""The report page of an evaluation: Markdown and figures, generated from the JSON of `graphghha evaluate`."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from graphghha._util.files import atomic_write
 from graphghha.lab.evaluation.protocols import FULL_HISTORY_HOURS
-from graphghha.lab.evaluation.report_plots import draw_card
+from graphghha.lab.evaluation.report_plots import draw_figures
+from graphghha.lab.markdown import table
 from graphghha.plants.telemetry import make_folder, writing
 
-Found = Mapping[str, Any]
+Report = Mapping[str, Any]
+Columns = Sequence[tuple[str, str]]  # key in the data, heading
 
-_COLUMNS = (
-    ("event_recall", "found"),
+_COLUMNS: Columns = (
+    ("event_recall", "detected"),
     ("median_ttd_min", "median min"),
     ("p90_ttd_min", "p90 min"),
     ("false_alarms_per_day", "false/day"),
@@ -31,136 +34,133 @@ _COLUMNS = (
     ("ece", "ECE"),
     ("brier_skill", "Brier skill"),
 )
-_NOTES = """*found*: share of visible attacks that were announced while they lasted. *min*: from the first visible
-minute to the announcement. *false/day*: announced incidents of the whole building whose root was neither attacked nor
-recovering. *Hit@k*: the right node, or one that cannot be told apart from it, among the first k named at the
-announcement, missed attacks counted as wrong; *strict* allows the target only. *F1*: node-minutes in alarm, minutes in
-which an attack shows nowhere left out; *raw* keeps them, *ceiling* is the raw F1 of a perfect detector of the visible,
-*std* is over buildings. Events are judged by the alarm logic of the monitor; no point is adjusted."""
+_CLASS_COLUMNS: Columns = (("p", "p"), ("r", "r"), ("f1", "F1"), ("support", "node-minutes"))
+_ATTACK_COLUMNS: Columns = (
+    ("observable_events", "visible"),
+    ("events", "of"),
+    ("event_recall", "detected"),
+    ("hit_at_1", "Hit@1"),
+    ("hit_at_3", "Hit@3"),
+    ("median_ttd_min", "median min"),
+    ("p", "p"),
+    ("r", "r"),
+    ("f1", "F1"),
+)
+_UNSEEN_COLUMNS: Columns = (*_ATTACK_COLUMNS[:6], ("false_alarms_per_day", "false/day"), ("f1", "F1"))
+_NOTES = """*detected*: share of visible attacks that were announced while they lasted. *min*: minutes from the first
+visible minute to the announcement. *false/day*: announced incidents of the whole building whose root was neither
+attacked nor recovering. *Hit@k*: the right node, or one that cannot be told apart from it, is among the first k nodes
+named at the announcement; a missed attack counts as wrong. *strict*: only the attacked node counts. *F1*: node-minutes
+in alarm, without minutes in which an attack is not visible; *raw* includes them, *ceiling* is the raw F1 of a detector
+that finds exactly the visible ones, *std* is the spread over buildings. Events use the alarm logic of the monitor, and
+scores are not point-adjusted."""
 
 
-def write_card(found: Found, directory: Path) -> Path:
-    """`report.md`, its figures and `report.json` in a directory."""
+def write_report(report: Report, directory: Path) -> Path:
+    """Write `report.md`, its figures and `report.json` into a directory, and return the path of the page."""
     make_folder(directory)
+    page = directory / "report.md"
     with writing(directory):
-        (directory / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        pictures = draw_card(found, directory)
-        page = directory / "report.md"
-        page.write_text("\n".join(_page(found, pictures)) + "\n", encoding="utf-8")
+        atomic_write(directory / "report.json", json.dumps(report, indent=1) + "\n")
+        figures = draw_figures(report, directory)
+        atomic_write(page, report_page(report, figures))
     return page
 
 
-def _page(found: Found, pictures: Mapping[str, str]) -> Iterable[str]:
-    yield from (f"# Report card: {found['rows'][0]['method']}, {found['protocol']} protocol", "", *_basis(found), "")
-    yield from _table("method", [(row["method"], row) for row in found["rows"]], _COLUMNS)
+def report_page(report: Report, figures: Mapping[str, str]) -> str:
+    """Return the page as Markdown; `figures` are file names by title."""
+    return "\n".join(_lines(report, figures)) + "\n"
+
+
+def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
+    yield from (f"# Report card: {report['rows'][0]['method']}, {report['protocol']} protocol", "", _basis(report), "")
+    yield from _table("method", [(row["method"], row) for row in report["rows"]], _COLUMNS)
     yield from ("", _NOTES, "")
-    if len(found["rows"]) > 1:
-        yield from _rivals(found)
-    for title, file in pictures.items():
+    if len(report["rows"]) > 1:
+        yield from _comparison(report)
+    for title, file in figures.items():
         yield from (f"![{title}]({file})", "")
-    yield from ("## By class of node-minutes", "")
-    classes = (("p", "p"), ("r", "r"), ("f1", "F1"), ("support", "node-minutes"))
-    yield from (*_table("class", found["classes"].items(), classes), "")
-    attacks = (
-        ("observable_events", "visible"),
-        ("events", "of"),
-        ("event_recall", "found"),
-        ("hit_at_1", "Hit@1"),
-        ("hit_at_3", "Hit@3"),
-        ("median_ttd_min", "median min"),
-        ("p", "p"),
-        ("r", "r"),
-        ("f1", "F1"),
-    )
-    note = "Node scores here are of the attacked zone while the attack lasts."
-    yield from ("## By family", "", note, "", *_table("family", found["families"].items(), attacks), "")
-    yield from ("## By case", "", *_table("case", found["cases"].items(), attacks), "")
-    yield from ("## Never seen in training", "")
-    strange = [(f"{kind} held out", scores) for kind, scores in found["held_out"].items() if scores["events"]]
-    if "unseen_cases" in found:
-        strange.append(("whole cases, buildings of their own", found["unseen_cases"]["card"]))
-        strange += [(f"`{name}`", scores) for name, scores in found["unseen_cases"]["cases"].items()]
-    if strange:
-        yield from (*_table("", strange, (*attacks[:6], ("false_alarms_per_day", "false/day"), ("f1", "F1"))), "")
-    else:
-        yield from ("Nothing of that kind happened here.", "")
-    speed = found["latency"]
+    yield from ("## By class of node-minutes", "", *_table("class", report["classes"].items(), _CLASS_COLUMNS), "")
+    note = "Node scores here are those of the attacked zone while the attack lasts."
+    yield from ("## By family", "", note, "", *_table("family", report["families"].items(), _ATTACK_COLUMNS), "")
+    yield from ("## By case", "", *_table("case", report["cases"].items(), _ATTACK_COLUMNS), "")
+    yield from ("## Never seen in training", "", *_unseen(report), "")
+    latency = report["latency"]
     yield (
-        f"Latency of a minute of {speed['nodes']} nodes, readings to calibrated probabilities, {speed['backend']} "
-        f"backend: median {speed['p50_ms']:.2f} ms, p99 {speed['p99_ms']:.2f} ms over {speed['rows']} minutes."
+        f"Latency of one minute with {latency['nodes']} nodes, from readings to calibrated probabilities, "
+        f"{latency['backend']} backend: median {latency['p50_ms']:.2f} ms, p99 {latency['p99_ms']:.2f} ms over "
+        f"{latency['rows']} minutes."
     )
 
 
-def _basis(found: Found) -> list[str]:
-    card, config = found["card"], found["config"]
-    if found["protocol"] == "deploy":
-        data = (
-            f"Unseen buildings: {config['runs']}, zones in each: {config['zones']}, judged days of each: "
+def _basis(report: Report) -> str:
+    """Return what the figures were computed on."""
+    card, config = report["card"], report["config"]
+    if report["protocol"] == "deploy":
+        text = (
+            f"Unseen buildings: {config['runs']}, zones in each: {config['zones']}, scored days of each: "
             f"{config['days']}, seed {config['seed']}."
         )
-        if found["held_out"]["severities"]["events"]:
-            data += " Severities that training never saw are among the attacks."
+        if report["held_out"]["severities"]["events"]:
+            text += " Some attacks have severities that training never saw."
         if config["history_hours"] < FULL_HISTORY_HOURS:
-            data += f" Connected {config['history_hours']} hours before the first judged minute."
+            text += f" Connected {config['history_hours']} hours before the first scored minute."
     else:
-        data = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
-    return [
-        f"{data} Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
-        f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {found['raise_at']:.3f}."
-        f"{_apart(card)}"
-    ]
-
-
-def _apart(card: Mapping[str, Any]) -> str:
-    """What is in no other figure: zones after an attack, until nothing of it shows any more."""
-    if not card["recovering"]:
-        return ""
-    return (
-        f" Counted apart: {card['recovering']:,} node-minutes of zones that recover from an attack, "
-        f"{card['recovering_alarmed']:.2%} of them in alarm, {card['late_per_day']:.2f} announcements a day."
+        text = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
+    text += (
+        f" Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
+        f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {report['raise_at']:.3f}."
     )
+    if card["recovering"]:
+        text += (
+            f" Counted separately: {card['recovering']:,} node-minutes of zones that recover from an attack, "
+            f"{card['recovering_alarmed']:.2%} of them in alarm, {card['late_per_day']:.2f} announcements a day."
+        )
+    return text
 
 
-def _rivals(found: Found) -> Iterable[str]:
-    price, about = found["rows"][0]["equal_false_alarms_per_day"], found["baselines"]
-    whose = " of their own" if about["config"]["recipe"] else ", the very ones the model learnt from"
-    validation = f"{_buildings(about['config']['validation'])} kept for that"
-    validation += ", the same for all" if about["shares_validation"] else ", the model on others of its own"
+def _comparison(report: Report) -> Iterable[str]:
+    rate, about = report["rows"][0]["equal_false_alarms_per_day"], report["baselines"]
+    training = " of their own" if about["config"]["recipe"] else ", the same as the model"
+    validation = "the same for all methods" if about["shares_validation"] else "the model on buildings of its own"
     yield from ("## At equal false alarms", "")
     yield (
-        f"Baselines learnt from {_buildings(about['learnt_from'])}{whose}, through the model's windows. "
-        "Above, every method stands at the threshold that "
-        f"keeps {about['budget_per_day']:g} false alarms a day on {validation}. "
-        "Below, every method, the model too, stands at the best threshold "
-        f"that costs at most {price:.2f} a day on the test data itself: an even comparison, and no promise."
+        f"The baselines were trained on {_buildings(about['learnt_from'])}{training}, with the model's windows. "
+        f"In the table above, every method has the threshold that keeps {about['budget_per_day']:g} false alarms a day "
+        f"on {_buildings(about['config']['validation'])} for validation, {validation}. In the table below, every "
+        f"method, the model included, has the best threshold with at most {rate:.2f} false alarms a day on the test "
+        "data itself: a fair comparison, but not a prediction for other data."
     )
     yield ""
-    columns = (("event_recall_at_equal", "found"), ("hit_at_1_at_equal", "Hit@1"), ("keeps_budget", "kept the budget"))
-    rows = [(row["method"], row | {"keeps_budget": _kept(found, row["method"])}) for row in found["rows"]]
+    columns = (
+        ("event_recall_at_equal", "detected"),
+        ("hit_at_1_at_equal", "Hit@1"),
+        ("keeps_budget", "keeps the budget"),
+    )
+    kept = about["keeps_budget"]
+    words = {None: "", True: "yes", False: "no, at no threshold"}
+    rows = [(row["method"], row | {"keeps_budget": words[kept.get(row["method"])]}) for row in report["rows"]]
     yield from (*_table("method", rows, columns), "")
 
 
-def _buildings(learnt: Mapping[str, Any]) -> str:
-    return f"{learnt['attacked_runs']} attacked and {learnt['normal_runs']} normal buildings"
+def _buildings(counts: Mapping[str, Any]) -> str:
+    return f"{counts['attacked_runs']} attacked and {counts['normal_runs']} normal buildings"
 
 
-def _kept(found: Found, method: str) -> str:
-    kept = found["baselines"]["keeps_budget"].get(method)
-    return "" if kept is None else "yes" if kept else "no, at no threshold"
+def _unseen(report: Report) -> Iterable[str]:
+    rows = [(f"{kind} held out", scores) for kind, scores in report["held_out"].items() if scores["events"]]
+    if "unseen_cases" in report:
+        rows.append(("whole cases, in further buildings", report["unseen_cases"]["card"]))
+        rows += [(f"`{name}`", scores) for name, scores in report["unseen_cases"]["cases"].items()]
+    return _table("", rows, _UNSEEN_COLUMNS) if rows else ["The data contains no such attack."]
 
 
-def _table(
-    head: str, rows: Iterable[tuple[str, Mapping[str, Any]]], columns: Sequence[tuple[str, str]]
-) -> Iterable[str]:
-    yield f"| {head} | {' | '.join(word for _, word in columns)} |"
-    yield "|---" * (1 + len(columns)) + "|"
-    for name, values in rows:
-        yield f"| {name} | {' | '.join(_cell(values.get(key)) for key, _ in columns)} |"
+def _table(head: str, rows: Iterable[tuple[str, Mapping[str, Any]]], columns: Columns) -> list[str]:
+    cells = [[name, *(_cell(values.get(key)) for key, _ in columns)] for name, values in rows]
+    return table([head, *(heading for _, heading in columns)], cells)
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
+def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
-    return str(value)
+    return value

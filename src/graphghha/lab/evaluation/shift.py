@@ -1,7 +1,7 @@
-"""A detector in buildings unlike those it was trained in: one row per condition of the plant's testbed.
+"""Evaluate a model in buildings unlike those it was trained on: one row per condition of the plant's testbed.
 
-The attacks are the whole catalogue. Every condition has two buildings, one judged in winter and one in summer, with
-the same seeds in all conditions, so that rows differ in the condition alone.
+The attacks are the whole catalogue. Every condition has two buildings, one scored in winter and one in summer, with
+the same seeds in all conditions, so that rows differ in the condition only.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,9 +12,8 @@ from typing import Any
 from graphghha.engine import EngineConfig
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, NotFoundError
-from graphghha.lab.metrics.card import card_of, examine
-from graphghha.lab.runs.recording import Recording, record, simulated_run
-from graphghha.lab.runs.run import Run, Schedule, attacked_run
+from graphghha.lab.metrics import report_card
+from graphghha.lab.runs import Recording, Run, Schedule, attacked_run, record, simulated_run
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant, load_testbed
 from graphghha.windows.features import HISTORY_ROWS
@@ -26,17 +25,17 @@ ROWS_PER_DAY = 1440
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShiftConfig:
-    """How much to judge. `days` are judged days of each of the two buildings; the warm-up comes on top."""
+    """The buildings of every condition. `days` are scored days of each building; the warm-up comes before them."""
 
     seed: int = 0
     days: int = 6
     zones: int = 12
-    conditions: tuple[str, ...] = ()  # none means all of them
+    conditions: tuple[str, ...] = ()  # empty: all of them
     schedule: Schedule = Schedule(mean_gap_days=2.5, lasting_share=0.1, rest_min=600)
 
     def __post_init__(self) -> None:
         if min(self.days, self.zones) < 1 or self.seed < 0:
-            raise ConfigError("shift: days and zones must be at least 1, the seed not negative")
+            raise ConfigError("shift: give days and zones of at least 1, and a seed of at least 0")
 
 
 def shift_rows(
@@ -46,11 +45,11 @@ def shift_rows(
     engine: EngineConfig = EngineConfig(),
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """Return one row per condition: what the model finds there and how often it is wrong."""
+    """Return one row per condition, with the model's detections and false alarms in it."""
     plant = load_plant(model.plant)
     known = load_testbed(plant.name).conditions
     if unknown := [name for name in config.conditions if name not in known]:
-        raise NotFoundError(f"shift: no condition {unknown[0]!r}; there are: {', '.join(known)}")
+        raise NotFoundError(f"shift: no condition is named {unknown[0]!r}; known: {', '.join(known)}")
     rows = []
     for name in config.conditions or known:
         say(f"condition {name}")
@@ -63,19 +62,19 @@ def _recorded(
     model: Model, plant: Plant, condition: str, number: int, config: ShiftConfig, engine: EngineConfig
 ) -> Recording:
     warm_up = -(-HISTORY_ROWS // ROWS_PER_DAY)
-    plain = Run(
+    normal = Run(
         seed=SEED_BASE + 100 * config.seed + number,
         start=FIRST_DAYS[number] - timedelta(days=warm_up),
         days=warm_up + config.days,
         zones=config.zones,
         condition=condition,
     )
-    run = attacked_run(plain, tuple(plant.cases), config.schedule)
+    run = attacked_run(normal, tuple(plant.cases), config.schedule)
     return record(plant, simulated_run(plant, run), Scorer(model, plant.template.replicate(run.zones), engine))
 
 
 def _row(model: Model, condition: str, recordings: Sequence[Recording]) -> dict[str, Any]:
-    card = card_of([examine(each, model.thresholds.rule, model.thresholds.group) for each in recordings])
+    card = report_card(recordings, model.thresholds.rule, model.thresholds.group)
     events = card.events
     return {
         "condition": condition,

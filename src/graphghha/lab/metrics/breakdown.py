@@ -1,26 +1,26 @@
-"""The card taken apart: by class, by family, by case, by how far off the named node was.
+"""The report card broken down by class, family and case, and by the distance of the named node from the right one.
 
-A family's or case's node scores are those of its own attacks: the attacked zone while the attack lasts.
+Node scores of a family or case are those of the attacked zones while its attacks last.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
-from graphghha.lab.metrics.card import Examined
-from graphghha.lab.metrics.events import EventOutcome, event_scores, event_scores_by
-from graphghha.lab.metrics.metrics import binary_scores, class_scores
+from graphghha.lab.metrics.card import EvaluatedRecording
+from graphghha.lab.metrics.classification import binary_scores, class_scores
+from graphghha.lab.metrics.events import EventOutcome, event_scores
 from graphghha.lab.runs.recording import AttackEvent
 
-FARTHEST = 4  # hops that are told apart
+FARTHEST = 4  # hops; longer distances are counted together
 
 
 def by_class(confusion: NDArray[np.int64]) -> dict[str, dict[str, float]]:
-    """p, r, f1 and support of every attack class, from the confusion matrix."""
+    """Return precision, recall, F1 and support of every attack class of a confusion matrix."""
     scores = class_scores(confusion, zero_division=float("nan"))
     return {
         name: {
@@ -34,56 +34,60 @@ def by_class(confusion: NDArray[np.int64]) -> dict[str, dict[str, float]]:
     }
 
 
-def by_attack(examined: Sequence[Examined], what: Literal["case", "family"]) -> dict[str, dict[str, Any]]:
-    """Node scores and event scores of each case or family."""
-    events = event_scores_by([each.judgement for each in examined], what)
+def by_attack(evaluated: Sequence[EvaluatedRecording], what: Literal["case", "family"]) -> dict[str, dict[str, Any]]:
+    """Return the node scores and event scores of each case or family.
 
-    def of(name: str) -> Callable[[AttackEvent], bool]:
+    False alarms belong to no attack: their rate is that of all recordings.
+    """
+    names = sorted({getattr(attack, what) for each in evaluated for attack in each.recording.attacks})
+
+    def is_named(name: str) -> Callable[[AttackEvent], bool]:
         return lambda attack: getattr(attack, what) == name
 
-    return {name: node_scores(examined, of(name)) | asdict(scores) for name, scores in events.items()}
+    return {name: _scores(evaluated, is_named(name)) for name in names}
 
 
-def of_cases(examined: Sequence[Examined], cases: Collection[str]) -> dict[str, Any]:
-    """Scores of the attacks of some cases: those that training never saw, say."""
-    judgements = [
-        replace(e.judgement, outcomes=tuple(o for o in e.judgement.outcomes if o.attack.case in cases))
-        for e in examined
-    ]
-    return node_scores(examined, lambda attack: attack.case in cases) | asdict(event_scores(judgements))
+def for_cases(evaluated: Sequence[EvaluatedRecording], cases: Collection[str]) -> dict[str, Any]:
+    """Return the scores of the attacks of some cases, for example of those that training never saw."""
+    return _scores(evaluated, lambda attack: attack.case in cases)
 
 
-def node_scores(examined: Sequence[Examined], chosen: Callable[[AttackEvent], bool]) -> dict[str, float]:
-    """p, r and f1 over the zones of the chosen attacks while they last."""
+def _scores(evaluated: Sequence[EvaluatedRecording], chosen: Callable[[AttackEvent], bool]) -> dict[str, Any]:
+    events = event_scores([each.matches.select(chosen) for each in evaluated])
+    return node_scores(evaluated, chosen) | asdict(events)
+
+
+def node_scores(evaluated: Sequence[EvaluatedRecording], chosen: Callable[[AttackEvent], bool]) -> dict[str, float]:
+    """Return precision, recall and F1 in the zones of the chosen attacks while they last."""
     truth, alarmed = [np.zeros(0, np.bool_)], [np.zeros(0, np.bool_)]
-    for each in examined:
+    for each in evaluated:
         near, kept, attacked = each.recording.near, each.kept, each.attacked
         for attack in filter(chosen, each.recording.attacks):
             cells = np.ix_(np.arange(attack.start, attack.stop), near.zone_rows(near.zone(attack.targets[0])))
             counts = kept[cells]
             truth.append(attacked[cells][counts])
-            alarmed.append(each.verdicts.alarmed[cells][counts])
+            alarmed.append(each.predictions.alarmed[cells][counts])
     return asdict(binary_scores(np.concatenate(truth), np.concatenate(alarmed), zero_division=float("nan")))
 
 
-def off_by(examined: Sequence[Examined]) -> dict[str, int]:
-    """Observable attacks by the hops between the node that was named and the nearest that was right."""
-    found = {str(hops): 0 for hops in range(FARTHEST)} | {f"{FARTHEST}+": 0, "missed": 0}
-    for each in examined:
-        for outcome in each.judgement.outcomes:
+def count_by_hops(evaluated: Sequence[EvaluatedRecording]) -> dict[str, int]:
+    """Count the observable attacks by the hops between the named node and the nearest right one."""
+    counts = {str(hops): 0 for hops in range(FARTHEST)} | {f"{FARTHEST}+": 0, "missed": 0}
+    for each in evaluated:
+        for outcome in each.matches.outcomes:
             if outcome.is_observable:
-                found[_distance(each, outcome)] += 1
-    return found
+                counts[_distance(each, outcome)] += 1
+    return counts
 
 
-def _distance(examined: Examined, outcome: EventOutcome) -> str:
+def _distance(evaluated: EvaluatedRecording, outcome: EventOutcome) -> str:
     if outcome.incident is None:
         return "missed"
-    hops = examined.recording.near.hops_from(outcome.incident.root, FARTHEST)
+    hops = evaluated.recording.near.hops_from(outcome.incident.root, FARTHEST)
     nearest = min(hops.get(node, FARTHEST) for node in outcome.attack.hits)
     return str(nearest) if nearest < FARTHEST else f"{FARTHEST}+"
 
 
-def minutes_to_detect(examined: Sequence[Examined]) -> list[float]:
-    """Of attacks that were found, sorted."""
-    return sorted(minutes for each in examined for minutes in each.judgement.minutes_to_detect())
+def minutes_to_detect(evaluated: Sequence[EvaluatedRecording]) -> list[float]:
+    """Return the minutes to detection of all detected attacks, sorted."""
+    return sorted(minutes for each in evaluated for minutes in each.matches.minutes_to_detect())

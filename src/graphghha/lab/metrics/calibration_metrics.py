@@ -1,4 +1,4 @@
-"""Do probabilities mean what they say: calibration error, Brier score and the reliability diagram."""
+"""How well probabilities are calibrated: calibration error, Brier score and reliability diagram."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,12 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 NUM_BINS = 15
-LOWEST = 0.05  # below it almost every node-minute lies, all of it normal: it would drown the error
+LOWEST = 0.05  # almost all node-minutes lie below it and are normal: they would hide any error
 
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityCurve:
-    """Per bin of equal width: how many, how sure on average, how often right. NaN where a bin is empty."""
+    """Count, mean probability and observed frequency of each bin of equal width; NaN where a bin is empty."""
 
     edges: Floats  # [b + 1]
     counts: NDArray[np.int64]  # [b]
@@ -28,10 +28,10 @@ class ReliabilityCurve:
 def reliability_curve(
     truth: Bools, prob: NDArray[Any], *, lowest: float = LOWEST, num_bins: int = NUM_BINS
 ) -> ReliabilityCurve:
-    """Bins of equal width between `lowest` and 1; unknown (NaN) and smaller probabilities are left out.
+    """Sort probabilities into equal bins between `lowest` and 1; unknown (NaN) and smaller ones are left out.
 
-    Equal width and not equal mass: a bin then never cuts through equal scores, so the order of samples cannot
-    matter, and the diagram and the error show the same bins.
+    The bins have equal width and not equal mass, so that no bin splits equal scores, the order of samples does not
+    matter, and the diagram and the error use the same bins.
     """
     truth, prob = _paired(truth, prob)
     truth, prob = truth[prob >= lowest], prob[prob >= lowest]
@@ -47,7 +47,7 @@ def reliability_curve(
 def expected_calibration_error(
     truth: Bools, prob: NDArray[Any], *, lowest: float = LOWEST, num_bins: int = NUM_BINS
 ) -> float:
-    """Mean distance between confidence and frequency over the bins, by count; NaN when no probability counts."""
+    """Return the mean gap between probability and frequency, weighted by count; NaN if every sample is left out."""
     curve = reliability_curve(truth, prob, lowest=lowest, num_bins=num_bins)
     total = curve.counts.sum()
     if not total:
@@ -57,13 +57,13 @@ def expected_calibration_error(
 
 
 def brier_score(truth: Bools, prob: NDArray[Any]) -> float:
-    """Mean squared error of the probability; unknown ones are left out."""
+    """Return the mean squared error of the probabilities; unknown ones are left out."""
     truth, prob = _paired(truth, prob)
     return float(np.mean((prob - truth) ** 2)) if prob.size else float("nan")
 
 
 def brier_skill(truth: Bools, prob: NDArray[Any]) -> float:
-    """1 - Brier / Brier of always saying the prevalence; NaN when all samples are of one kind."""
+    """Return 1 - Brier score / Brier score of the constant prevalence; NaN if all samples have the same label."""
     truth, prob = _paired(truth, prob)
     if not 0 < np.count_nonzero(truth) < truth.size:
         return float("nan")
@@ -77,5 +77,5 @@ def _paired(truth: Bools, prob: NDArray[Any]) -> tuple[Bools, Floats]:
         raise SchemaError(f"metrics: {truth.size} labels and {prob.size} probabilities")
     known = ~np.isnan(prob)
     if (prob[known] < 0).any() or (prob[known] > 1).any():
-        raise SchemaError("metrics: a probability lies outside 0 to 1; calibrate logits first")
+        raise SchemaError("metrics: a probability lies outside 0 to 1; give probabilities, not logits")
     return truth[known], prob[known]

@@ -1,6 +1,6 @@
-"""The report card: every figure of a detector on some recordings, at its shipped threshold.
+"""The report card: every figure of a detector on some recordings under one alarm rule.
 
-t minutes, s nodes, c classes.
+Shapes: t minutes, s nodes, c classes.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from graphghha.alarms import AlarmRule, AlarmState, GroupRule, advance, replay
 from graphghha.classes import CLASSES
 from graphghha.lab.metrics.calibration_metrics import brier_skill, expected_calibration_error
-from graphghha.lab.metrics.equivalence import NodeVerdicts, as_sets, kind_classes
-from graphghha.lab.metrics.events import EventScores, Judgement, event_scores, judge
-from graphghha.lab.metrics.metrics import average_precision, class_scores, confusion, counted, detection
+from graphghha.lab.metrics.classification import average_precision, class_scores, confusion, counted, detection
+from graphghha.lab.metrics.equivalence import NodePredictions, kind_classes, merge_equivalent
+from graphghha.lab.metrics.events import EventMatches, EventScores, event_scores, match_incidents
 from graphghha.lab.runs.recording import STEP_S, Recording
 
 Bools = NDArray[np.bool_]
@@ -23,34 +23,34 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One row of a table; DESIGN's field names."""
+    """The figures of one detector. The field names are those of the JSON rows."""
 
     p: float
     r: float
     f1: float
     f1_raw: float
     f1_ceiling: float
-    f1_std: float  # over recordings
-    seeds: int  # recordings
+    f1_std: float  # standard deviation over recordings
+    seeds: int  # number of recordings
     macro_f1: float
     auc_pr: float
     ece: float
     brier_skill: float
     prevalence: float
-    unobservable: int  # attacked node-minutes that show nothing: in `f1_raw` only
-    recovering: int  # node-minutes of zones after an attack, in no figure
-    recovering_alarmed: float  # share of them in alarm
+    unobservable: int  # attacked node-minutes that show nothing; counted in `f1_raw` only
+    recovering: int  # node-minutes of zones after an attack; counted in no other figure
+    recovering_alarmed: float  # share of the recovering ones that are in alarm
     events: EventScores
     confusion: NDArray[np.int64]
 
     def row(self) -> dict[str, Any]:
-        """Flat, for JSON."""
+        """Return the figures as one flat dictionary for JSON, without the confusion matrix."""
         flat = {name: value for name, value in asdict(self).items() if name not in ("events", "confusion")}
         return flat | asdict(self.events)
 
 
 def alarm_states(attack: NDArray[np.floating[Any]], rule: AlarmRule) -> Bools:
-    """[t s] which nodes are in alarm after each minute, by the rule the monitor runs."""
+    """Return which nodes are in alarm after each minute [t s], by the alarm logic that the monitor runs."""
     state = AlarmState.start(attack.shape[1])
     active = np.zeros(attack.shape, np.bool_)
     for step, probs in enumerate(attack):
@@ -60,34 +60,35 @@ def alarm_states(attack: NDArray[np.floating[Any]], rule: AlarmRule) -> Bools:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """A recording under one alarm rule: what was in alarm, and what became of its attacks."""
+class EvaluatedRecording:
+    """A recording under one alarm rule: predictions per node, and incidents matched with attacks."""
 
     recording: Recording
-    verdicts: NodeVerdicts  # set-aware
-    judgement: Judgement
+    predictions: NodePredictions  # those of equivalent nodes merged
+    matches: EventMatches
 
     @property
     def attacked(self) -> Bools:
+        """The node-minutes under attack [t s]."""
         attacked: Bools = self.recording.truth > 0
         return attacked
 
     @property
     def kept(self) -> Bools:
-        """[t s] node-minutes that count, the unobservable left out."""
+        """The node-minutes that count [t s]: neither unobservable nor recovering."""
         recording = self.recording
         return counted(self.attacked, recording.observable, recording.recovering)[1]
 
     @property
     def single(self) -> Bools:
-        """[t s] those of them whose probability stands for themselves."""
-        return self.kept & self.verdicts.own
+        """The node-minutes that count and keep their own probability [t s]: not moved to an equivalent node."""
+        return self.kept & self.predictions.own
 
 
-def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judgement:
-    """The incidents of one recording against its attacks."""
+def match_events(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> EventMatches:
+    """Replay the alarm logic over a recording and match its incidents with its attacks."""
     incidents = replay(recording.attack, recording.near, rule, group_rule)
-    return judge(
+    return match_incidents(
         incidents,
         recording.attacks,
         recording.near,
@@ -97,55 +98,59 @@ def judged(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Judg
     )
 
 
-def examine(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> Examined:
-    """Run the alarm logic over a recording once; every figure follows from it."""
-    said = NodeVerdicts.of(alarm_states(recording.attack, rule), recording.probs)
-    verdicts = as_sets(said, recording.truth, recording.attacks, kind_classes(recording.near.graph))
-    return Examined(recording, verdicts, judged(recording, rule, group_rule))
+def evaluate_recording(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -> EvaluatedRecording:
+    """Run the alarm logic over a recording once; every figure is computed from the result."""
+    predictions = NodePredictions.from_alarms(alarm_states(recording.attack, rule), recording.probs)
+    kinds = kind_classes(recording.near.graph)
+    merged = merge_equivalent(predictions, recording.truth, recording.attacks, kinds)
+    return EvaluatedRecording(recording, merged, match_events(recording, rule, group_rule))
 
 
 def report_card(recordings: Sequence[Recording], rule: AlarmRule, group_rule: GroupRule) -> Card:
-    """Pool recordings into one card."""
-    return card_of([examine(recording, rule, group_rule) for recording in recordings])
+    """Return one card over all recordings."""
+    return make_card([evaluate_recording(recording, rule, group_rule) for recording in recordings])
 
 
-def card_of(examined: Sequence[Examined]) -> Card:
-    """Node-minutes and events of all recordings together; the spread is over recordings, each of a seed of its own.
+def make_card(evaluated: Sequence[EvaluatedRecording]) -> Card:
+    """Pool the node-minutes and events of all recordings; `f1_std` is the spread over recordings.
 
-    What has no denominator is NaN: a quiet week in which nothing was claimed has no F1, and no place in the spread.
+    A ratio without a denominator is NaN: a quiet week without an alarm has no F1 and is left out of the spread.
     """
-    found = detection(*(np.concatenate(columns) for columns in zip(*map(_columns, examined), strict=True)))
-    single = [f1 for each in examined if np.isfinite(f1 := detection(*_columns(each)).scores.f1)]
-    attacked, prob = probabilities(examined)
-    counts = sum(confusion(e.recording.truth[e.kept], e.verdicts.shown[e.kept], len(CLASSES)) for e in examined)
+    pooled = detection(*(np.concatenate(columns) for columns in zip(*map(_columns, evaluated), strict=True)))
+    single = [f1 for each in evaluated if np.isfinite(f1 := detection(*_columns(each)).scores.f1)]
+    attacked, prob = probabilities(evaluated)
+    counts = sum(
+        confusion(each.recording.truth[each.kept], each.predictions.attack_class[each.kept], len(CLASSES))
+        for each in evaluated
+    )
     assert isinstance(counts, np.ndarray), "at least one recording"
     return Card(
-        p=found.scores.p,
-        r=found.scores.r,
-        f1=found.scores.f1,
-        f1_raw=found.raw.f1,
-        f1_ceiling=found.f1_ceiling,
+        p=pooled.scores.p,
+        r=pooled.scores.r,
+        f1=pooled.scores.f1,
+        f1_raw=pooled.raw.f1,
+        f1_ceiling=pooled.f1_ceiling,
         f1_std=float(np.std(single, ddof=1)) if len(single) > 1 else float("nan"),
-        seeds=len(examined),
+        seeds=len(evaluated),
         macro_f1=class_scores(counts, zero_division=float("nan")).macro([1, 2, 3]).f1,
         auc_pr=average_precision(attacked, prob),
         ece=expected_calibration_error(attacked, prob),
         brier_skill=brier_skill(attacked, prob),
-        prevalence=found.prevalence,
-        unobservable=found.unobservable,
-        recovering=found.recovering,
-        recovering_alarmed=found.recovering_alarmed,
-        events=event_scores([each.judgement for each in examined]),
+        prevalence=pooled.prevalence,
+        unobservable=pooled.unobservable,
+        recovering=pooled.recovering,
+        recovering_alarmed=pooled.recovering_alarmed,
+        events=event_scores([each.matches for each in evaluated]),
         confusion=counts,
     )
 
 
-def probabilities(examined: Sequence[Examined]) -> tuple[Bools, NDArray[Any]]:
-    """Truth and P(attack) of all node-minutes that count."""
-    attacked = np.concatenate([each.attacked[each.single] for each in examined])
-    return attacked, np.concatenate([each.verdicts.attack[each.single] for each in examined])
+def probabilities(evaluated: Sequence[EvaluatedRecording]) -> tuple[Bools, NDArray[Any]]:
+    """Return truth and P(attack) of all node-minutes that count."""
+    attacked = np.concatenate([each.attacked[each.single] for each in evaluated])
+    return attacked, np.concatenate([each.predictions.attack[each.single] for each in evaluated])
 
 
-def _columns(examined: Examined) -> tuple[Bools, Bools, Bools, Bools]:
-    recording = examined.recording
-    return examined.attacked, examined.verdicts.alarmed, recording.observable, recording.recovering
+def _columns(evaluated: EvaluatedRecording) -> tuple[Bools, Bools, Bools, Bools]:
+    recording = evaluated.recording
+    return evaluated.attacked, evaluated.predictions.alarmed, recording.observable, recording.recovering

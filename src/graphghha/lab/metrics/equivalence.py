@@ -1,6 +1,6 @@
-"""Node scores under equivalence sets: a hit on any node of the set is a hit on the target.
+"""Predictions per node, and equivalence sets: an alarm at any node of a set counts as one at the attacked node.
 
-t minutes, s nodes.
+Shapes: t minutes, s nodes.
 """
 
 from collections.abc import Sequence
@@ -18,49 +18,49 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class NodeVerdicts:
-    """What a detector said of every node-minute, and which of them stand for themselves."""
+class NodePredictions:
+    """What a detector predicted for every node and minute."""
 
     alarmed: Bools  # [t s]
-    shown: NDArray[np.int64]  # [t s] class shown, 0 = normal, negative = unknown
+    attack_class: NDArray[np.int64]  # [t s] 0 = normal, negative = unknown
     attack: NDArray[np.floating[Any]]  # [t s] P(attack)
-    own: Bools  # [t s] False where a node's word is the word of an attacked node that looks like it
+    own: Bools  # [t s] False where the prediction was moved to an equivalent node that is attacked
 
     @classmethod
-    def of(cls, active: Bools, probs: NDArray[Any]) -> "NodeVerdicts":
-        """A node in alarm shows its likeliest attack, an unknown one no class at all."""
-        shown = np.where(active, 1 + probs[..., 1:].argmax(axis=-1), 0)
-        shown[np.isnan(probs[..., 0])] = UNKNOWN
-        return cls(active, shown, 1.0 - probs[..., 0], np.ones(active.shape, np.bool_))
+    def from_alarms(cls, alarmed: Bools, probs: NDArray[Any]) -> "NodePredictions":
+        """Give a node in alarm the likeliest attack class, and an unknown node no class."""
+        attack_class = np.where(alarmed, 1 + probs[..., 1:].argmax(axis=-1), 0)
+        attack_class[np.isnan(probs[..., 0])] = UNKNOWN
+        return cls(alarmed, attack_class, 1.0 - probs[..., 0], np.ones(alarmed.shape, np.bool_))
 
 
-def as_sets(
-    verdicts: NodeVerdicts, truth: NDArray[np.uint8], attacks: Sequence[AttackEvent], kinds: NDArray[np.int64]
-) -> NodeVerdicts:
-    """Move what was said of a look-alike to the target it looks like, for as long as that is attacked.
+def merge_equivalent(
+    predictions: NodePredictions, truth: NDArray[np.uint8], attacks: Sequence[AttackEvent], kinds: NDArray[np.int64]
+) -> NodePredictions:
+    """Move the predictions of equivalent nodes to the target of an attack, for as long as the attack lasts.
 
-    The class moves too: a look-alike shown under the class of its own kind `kinds` [s] is as right as it can be.
+    The class is moved too: an equivalent node shown under the class of its own kind `kinds` [s] counts as right.
     """
-    alarmed, shown = verdicts.alarmed.copy(), verdicts.shown.copy()
-    attack, own = verdicts.attack.copy(), verdicts.own.copy()
+    alarmed, attack_class = predictions.alarmed.copy(), predictions.attack_class.copy()
+    attack, own = predictions.attack.copy(), predictions.own.copy()
     for event in attacks:
         steps, target = slice(event.start, event.stop), event.targets[0]
         for node in event.equivalent:
-            free = truth[steps, node] == 0  # attacked itself, it speaks for itself
-            hit = verdicts.alarmed[steps, node] & free
-            said = verdicts.shown[steps, node]
-            meant = np.where(said == kinds[node], truth[steps, target], said)
-            shown[steps, target] = np.where(hit & ~alarmed[steps, target], meant, shown[steps, target])
+            free = truth[steps, node] == 0  # a node that is itself attacked keeps its own prediction
+            hit = predictions.alarmed[steps, node] & free
+            shown = predictions.attack_class[steps, node]
+            moved = np.where(shown == kinds[node], truth[steps, target], shown)
+            attack_class[steps, target] = np.where(hit & ~alarmed[steps, target], moved, attack_class[steps, target])
             alarmed[steps, target] |= hit
             attack[steps, target] = np.where(
-                free, np.fmax(attack[steps, target], verdicts.attack[steps, node]), attack[steps, target]
+                free, np.fmax(attack[steps, target], predictions.attack[steps, node]), attack[steps, target]
             )
             alarmed[steps, node] &= ~free
-            shown[steps, node] = np.where(free, np.minimum(said, 0), shown[steps, node])
+            attack_class[steps, node] = np.where(free, np.minimum(shown, 0), attack_class[steps, node])
             own[steps, node] &= ~free
-    return NodeVerdicts(alarmed, shown, attack, own)
+    return NodePredictions(alarmed, attack_class, attack, own)
 
 
 def kind_classes(template: CpsGraph) -> NDArray[np.int64]:
-    """[n] the attack class that bears the name of each node's kind."""
+    """Return for every node [n] the attack class named like its kind."""
     return np.array([CLASSES.index(str(node.kind)) for node in template.nodes], np.int64)

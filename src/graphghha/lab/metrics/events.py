@@ -1,11 +1,10 @@
-"""Attacks as events: were they announced, how soon, at the right node, and at what price in false alarms.
+"""Attacks as events: whether they were announced, how soon, at which node, and how many alarms were false.
 
-Incidents come from `alarms.replay`, the logic the monitor runs. Steps are steps of that recording.
+Incidents come from `alarms.replay`, the alarm logic that the monitor runs. Steps are those of the recording.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class EventOutcome:
-    """What became of one attack. Ranks count from 1; an undetected attack has the worst rank there is."""
+    """How one attack was detected. Ranks count from 1; an undetected attack has the worst possible rank."""
 
     attack: AttackEvent
     incident: Incident | None  # the first one announced in an attacked zone while the attack was active
@@ -31,30 +30,36 @@ class EventOutcome:
 
     @property
     def is_detected(self) -> bool:
+        """Whether an incident was announced for the attack while it was active."""
         return self.incident is not None
 
     @property
     def is_observable(self) -> bool:
+        """Whether the attack is visible in the readings at any time."""
         return self.attack.observable_from != NONE
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """One recording, judged."""
+class EventMatches:
+    """The incidents of one recording matched with its attacks."""
 
     outcomes: tuple[EventOutcome, ...]
-    false_alarms: tuple[Incident, ...]  # announced, root neither attacked nor recovering
-    misplaced: tuple[Incident, ...]  # those of them in a zone that was under attack: right zone, wrong root
-    late: tuple[Incident, ...]  # announced, root recovering and under no attack: neither found nor false
+    false_alarms: tuple[Incident, ...]  # announced while their root was neither attacked nor recovering
+    misplaced: tuple[Incident, ...]  # the false alarms in a zone under attack: right zone, wrong root
+    late: tuple[Incident, ...]  # announced while their root was recovering; neither detections nor false alarms
     step_s: float
     days: float
 
     def minutes_to_detect(self) -> list[float]:
-        """Of the attacks that were found and whose first observable step is known."""
+        """Return the minutes to detection of the detected attacks whose first observable step is known."""
         return [o.steps_to_detect * self.step_s / 60.0 for o in self.outcomes if o.steps_to_detect != NONE]
 
+    def select(self, chosen: Callable[[AttackEvent], bool]) -> "EventMatches":
+        """Return the matches with the outcomes of the chosen attacks only; false alarms stay."""
+        return replace(self, outcomes=tuple(outcome for outcome in self.outcomes if chosen(outcome.attack)))
 
-def judge(
+
+def match_incidents(
     incidents: Sequence[Incident],
     attacks: Sequence[AttackEvent],
     near: Proximity,
@@ -62,11 +67,11 @@ def judge(
     num_steps: int,
     step_s: float,
     recovering: Bools | None = None,
-) -> Judgement:
-    """Judge the incidents of one recording; `recovering` [t s] marks node-steps in recovery after an attack."""
+) -> EventMatches:
+    """Match the incidents of one recording with its attacks; `recovering` [t s] marks nodes after an attack."""
     shape = (num_steps, near.graph.num_nodes)
     if recovering is not None and recovering.shape != shape:
-        raise SchemaError(f"events: recovering has shape {recovering.shape}, the recording {shape}")
+        raise SchemaError(f"events: recovering has shape {recovering.shape}, but the recording has shape {shape}")
     announced = sorted((i for i in incidents if i.is_annunciated), key=lambda i: (i.annunciated, i.number))
     false_alarms, misplaced, late = [], [], []
     for incident in announced:
@@ -81,11 +86,11 @@ def judge(
             misplaced.append(incident)
     outcomes = tuple(_outcome(attack, announced, near) for attack in attacks)
     days = num_steps * step_s / DAY_S
-    return Judgement(outcomes, tuple(false_alarms), tuple(misplaced), tuple(late), step_s, days)
+    return EventMatches(outcomes, tuple(false_alarms), tuple(misplaced), tuple(late), step_s, days)
 
 
 def _concerns(incident: Incident, attack: AttackEvent, near: Proximity) -> bool:
-    """Same zone, or a target among its members. Whether the node is right is the rank's business."""
+    """Return whether the incident lies in an attacked zone or has a target among its members, whatever its root."""
     zones = {near.zone(node) for node in attack.targets}
     return near.zone(incident.root) in zones or not attack.hits.isdisjoint(incident.members)
 
@@ -107,59 +112,48 @@ def _rank(incident: Incident, wanted: frozenset[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EventScores:
-    """The events' part of the report card. Shares are of observable events; NaN where there are none."""
+    """The part of the report card about events. Shares are of observable events; NaN if there are none."""
 
     events: int
     observable_events: int
     event_recall: float
-    event_recall_all: float  # unobservable events counted as well
+    event_recall_all: float  # of all events, unobservable ones included
     median_ttd_min: float  # of detected events, from their first observable minute
     p90_ttd_min: float
     false_alarms_per_day: float
-    misplaced_per_day: float  # the part of them that named an attacked zone but the wrong node
-    late_per_day: float  # not among them: alarms in a zone that was recovering
-    hit_at_1: float  # undetected = miss; any node of the equivalence set is a hit
-    hit_at_1_strict: float  # the target itself
+    misplaced_per_day: float  # the false alarms that named an attacked zone but the wrong node
+    late_per_day: float  # alarms in a recovering zone; not counted as false
+    hit_at_1: float  # an undetected attack is a miss; any node of the equivalence set is a hit
+    hit_at_1_strict: float  # only the target itself is a hit
     hit_at_3: float
     mean_rank: float
     days: float
 
 
-def event_scores(judgements: Sequence[Judgement]) -> EventScores:
-    """Pool recordings: events are counted together, false alarms over all days."""
-    days = sum(judgement.days for judgement in judgements)
+def event_scores(matches: Sequence[EventMatches]) -> EventScores:
+    """Pool recordings: all events together, and false alarms over all days."""
+    days = sum(each.days for each in matches)
     if not days:
-        raise DataError("events: no recorded time to judge")
-    every = [outcome for judgement in judgements for outcome in judgement.outcomes]
-    minutes = [minutes for judgement in judgements for minutes in judgement.minutes_to_detect()]
-    seen = [outcome for outcome in every if outcome.is_observable]
+        raise DataError("events: the recordings are empty; record at least one step")
+    every = [outcome for each in matches for outcome in each.outcomes]
+    minutes = [minutes for each in matches for minutes in each.minutes_to_detect()]
+    observable = [outcome for outcome in every if outcome.is_observable]
     return EventScores(
         events=len(every),
-        observable_events=len(seen),
-        event_recall=_share(o.is_detected for o in seen),
+        observable_events=len(observable),
+        event_recall=_share(o.is_detected for o in observable),
         event_recall_all=_share(o.is_detected for o in every),
         median_ttd_min=float(np.median(minutes)) if minutes else float("nan"),
         p90_ttd_min=float(np.quantile(minutes, 0.9)) if minutes else float("nan"),
-        false_alarms_per_day=sum(len(j.false_alarms) for j in judgements) / days,
-        misplaced_per_day=sum(len(j.misplaced) for j in judgements) / days,
-        late_per_day=sum(len(j.late) for j in judgements) / days,
-        hit_at_1=_share(o.is_detected and o.rank == 1 for o in seen),
-        hit_at_1_strict=_share(o.is_detected and o.strict_rank == 1 for o in seen),
-        hit_at_3=_share(o.is_detected and o.rank <= 3 for o in seen),
-        mean_rank=_share(o.rank for o in seen),
+        false_alarms_per_day=sum(len(each.false_alarms) for each in matches) / days,
+        misplaced_per_day=sum(len(each.misplaced) for each in matches) / days,
+        late_per_day=sum(len(each.late) for each in matches) / days,
+        hit_at_1=_share(o.is_detected and o.rank == 1 for o in observable),
+        hit_at_1_strict=_share(o.is_detected and o.strict_rank == 1 for o in observable),
+        hit_at_3=_share(o.is_detected and o.rank <= 3 for o in observable),
+        mean_rank=_share(o.rank for o in observable),
         days=days,
     )
-
-
-def event_scores_by(judgements: Sequence[Judgement], what: Literal["case", "family"]) -> dict[str, EventScores]:
-    """Scores of the events of each case or family; false alarms belong to none and are those of the whole."""
-    names = sorted({getattr(o.attack, what) for j in judgements for o in j.outcomes})
-    return {
-        name: event_scores(
-            [replace(j, outcomes=tuple(o for o in j.outcomes if getattr(o.attack, what) == name)) for j in judgements]
-        )
-        for name in names
-    }
 
 
 def _share(values: Iterable[float]) -> float:

@@ -18,14 +18,13 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from graphghha._util.files import atomic_path
 from graphghha.classes import CLASSES
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
 from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
-from graphghha.lab.runs.equivalent_cases import canonical_cases
-from graphghha.lab.training.cache import stored, whole
-from graphghha.lab.training.fit import Progress, finite
-from graphghha.lab.training.preprocessing import fit_preprocessing
+from graphghha.lab.runs import canonical_cases
+from graphghha.lab.training import Progress, finite_loss, fit_preprocessing, reading
 from graphghha.nn import ADU
 from graphghha.plants import Plant
 from graphghha.windows.features import Preprocessing
@@ -72,9 +71,9 @@ def kept_year(
     file = work / f"year-{seed}-{len(cases)}-{days}-{stride_min}.safetensors"
     if not file.exists():
         year = featurize_year(plant, cases, seed, preprocessing, days=days, stride_min=stride_min, on_day=on_day)
-        with whole(file) as fresh:
-            save_file({"features": year.features, "observable": year.observable}, fresh)
-    with stored(file):
+        with atomic_path(file) as partial_file:
+            save_file({"features": year.features, "observable": year.observable}, partial_file)
+    with reading(file):
         return Year(tuple(cases), **load_file(file))
 
 
@@ -102,7 +101,7 @@ def fit_paper(
             logits = adu.logits(features, adu.template.replicate(features.shape[1] // adu.template.num_nodes))
             losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
             loss = (losses * weights.flatten()).sum() / weights.sum()
-            reached = finite(loss, step)
+            reached = finite_loss(loss, step)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(adu.parameters(), 1.0)

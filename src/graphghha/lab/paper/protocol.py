@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import ConfigError
-from graphghha.lab.metrics.metrics import Scores, balanced_scores, macro_over_cases
-from graphghha.lab.runs.run import Run
+from graphghha.lab.metrics import Scores, balanced_scores, macro_over_cases
+from graphghha.lab.runs import Run
 from graphghha.plants import CaseSpec, Plant
 from graphghha.windows.features import HISTORY_ROWS, Featurizer, Preprocessing
 

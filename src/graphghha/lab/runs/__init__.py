@@ -1,1 +1,58 @@
-"""Labelled runs: simulated buildings or files, and the scores recorded over them."""
+"""Labelled runs: simulated buildings or files, and the scores that a detector gives over them. No torch."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphghha.lab.runs.case_split import CaseSplit, never_seen, split_cases
+from graphghha.lab.runs.equivalent_cases import canonical_cases, canonical_days, canonical_run
+from graphghha.lab.runs.recording import (
+    STEP_S,
+    AttackEvent,
+    Detector,
+    DetectorPanel,
+    LabelledRun,
+    Probs,
+    Recording,
+    attacks_in,
+    record,
+    record_panel,
+    simulated_run,
+)
+from graphghha.lab.runs.run import Run, Schedule, attacked_run
+
+if TYPE_CHECKING:
+    from graphghha.lab.runs.labelled_files import read_labelled_run, telemetry_files
+
+__all__ = [
+    "STEP_S",
+    "AttackEvent",
+    "CaseSplit",
+    "Detector",
+    "DetectorPanel",
+    "LabelledRun",
+    "Probs",
+    "Recording",
+    "Run",
+    "Schedule",
+    "attacked_run",
+    "attacks_in",
+    "canonical_cases",
+    "canonical_days",
+    "canonical_run",
+    "never_seen",
+    "read_labelled_run",
+    "record",
+    "record_panel",
+    "simulated_run",
+    "split_cases",
+    "telemetry_files",
+]
+
+# on first use: files need pyarrow, a simulated run does not
+_HOMES = dict.fromkeys(("read_labelled_run", "telemetry_files"), "graphghha.lab.runs.labelled_files")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -7,7 +7,10 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
+from graphghha.windows import Span
 from graphghha.windows.features import HISTORY_ROWS
+
+ROWS_PER_DAY = 1440
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +35,11 @@ class Run:
     def source(self) -> str:
         """The name of this run's data for the leak check."""
         return f"{self.building}, {self.zones} zones, from {self.start:%Y-%m-%d}"
+
+    @property
+    def span(self) -> Span:
+        """All rows of this run, for the leak check."""
+        return Span(self.source, 0, self.days * ROWS_PER_DAY)
 
     def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
         """Simulate the run day by day, with labels."""

@@ -1,4 +1,4 @@
-"""Work that is kept on disk between runs, and whose settings it was made with."""
+"""Intermediate results in a work directory: checking their settings, and reading them back."""
 
 import json
 from collections.abc import Iterator
@@ -9,38 +9,30 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from graphghha._util.files import atomic_write
 from graphghha.errors import ConfigError, DataError
 
 
-def same_as_before(file: Path, settings: dict[str, Any]) -> None:
-    """Stages are kept by name: those of other settings must not be taken for one's own."""
+def check_settings(file: Path, settings: dict[str, Any]) -> None:
+    """Store the settings of a work directory, or raise ConfigError if other ones are stored there already."""
     text = json.dumps(settings, sort_keys=True)
     if file.exists():
-        with stored(file):
+        with reading(file):
             before = dict(json.loads(file.read_text(encoding="utf-8")))
         now = json.loads(text)
         if differ := sorted(name for name in {*before, *now} if before.get(name) != now.get(name)):
             raise ConfigError(
-                f"{file.parent}: holds stages of a training with other settings ({', '.join(differ)}); "
-                "finish that one, or choose another work directory"
+                f"{file.parent}: holds intermediate results of other settings ({', '.join(differ)}); "
+                "use the same settings or another work directory"
             )
-    with whole(file) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+    atomic_write(file, text)
 
 
 @contextmanager
-def whole(file: Path) -> Iterator[Path]:
-    """A path to write to that becomes `file` when everything is written: a killed run leaves nothing half done."""
-    partial = file.with_name(file.name + ".partial")
-    yield partial
-    partial.replace(file)
-
-
-@contextmanager
-def stored(file: Path) -> Iterator[None]:
-    """Around the reading of a stage: one that the disk has damaged is named, and can be made again."""
+def reading(file: Path) -> Iterator[None]:
+    """Turn every error of reading a damaged intermediate result into a DataError that names the file."""
     try:
         yield
     except (OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError, SafetensorError, UnpicklingError) as exc:
         reason = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
-        raise DataError(f"{file}: is damaged ({reason}); remove it, and it is made again") from exc
+        raise DataError(f"{file}: is damaged ({reason}); delete it, and it will be computed again") from exc

@@ -1,4 +1,4 @@
-"""From a fitted network to a model that can be shipped: calibrated on validation, thresholds from an alert budget."""
+"""From a fitted network to a complete model: calibration and thresholds, both found on validation buildings."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -15,48 +15,58 @@ from graphghha.classes import CLASSES
 from graphghha.engine import Engine, EngineConfig, FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.errors import ConfigError
-from graphghha.lab.metrics.budget import threshold_for_budget
-from graphghha.lab.metrics.metrics import counted
-from graphghha.lab.runs.equivalent_cases import canonical_run
-from graphghha.lab.runs.recording import STEP_S, Recording, record
-from graphghha.lab.runs.run import Run
-from graphghha.lab.training.recipe import Recipe, Trained
-from graphghha.lab.training.validation import Validation, false_alarms, spans
+from graphghha.lab.metrics import counted, threshold_for_budget
+from graphghha.lab.runs import STEP_S, Recording, Run, canonical_run, record
+from graphghha.lab.training.recipe import Recipe
+from graphghha.lab.training.temperature_scaling import fit_calibration
+from graphghha.lab.training.validation import Validation, false_alarm_counter
 from graphghha.lab.training.workers import worker_processes
 from graphghha.models import Calibration, Model, Thresholds
-from graphghha.models.calibration import fit_calibration
-from graphghha.plants import load_plant
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.nn import ADU
+from graphghha.plants import Plant, load_plant
+from graphghha.windows.features import FEATURE_NAMES, Preprocessing
 from graphghha.windows.provenance import Fingerprint
 
 IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
-DOUBT = 1e-3  # P(attack) from which a normal node-minute has something to say about calibration
-PLAIN_STRIDE = 50
+DOUBTFUL = 1e-3  # normal node-minutes with a higher P(attack) are all used for the calibration
+THINNED = 50  # of the other normal node-minutes one in so many is used
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FinishConfig:
-    """What a model is calibrated on, and what its alarms may cost."""
+class CalibrationConfig:
+    """The validation buildings, the alert budget and the alarm logic that thresholds are found for."""
 
     validation: Validation = Validation()
-    budget_per_day: float = 0.2  # false alarms of a 12-zone building, attacked or not
+    budget_per_day: float = 0.2  # false alarms allowed in a 12-zone building, attacked or not
     rule: AlarmRule = AlarmRule()
     group: GroupRule = GroupRule()
     engine: EngineConfig = EngineConfig()
 
 
-def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Callable[[str], None]) -> Model:
-    """Record validation runs, fit calibration and threshold on them, add the known answer."""
+@dataclass(frozen=True, slots=True)
+class TrainedNetwork:
+    """A fitted network with the preprocessing of its input."""
+
+    plant: Plant
+    adu: ADU
+    preprocessing: Preprocessing
+    provenance: dict[str, Any]
+
+
+def calibrate_and_threshold(
+    trained: TrainedNetwork, recipe: Recipe, config: CalibrationConfig, *, say: Callable[[str], None]
+) -> Model:
+    """Score the validation buildings, fit calibration and threshold on them, and assemble the model."""
     model = _assemble(trained, IDENTITY, Thresholds(rule=config.rule, group=config.group))
     if not config.validation.attacked_runs:
-        raise ConfigError("finish: calibration needs attacked validation buildings; give at least one")
+        raise ConfigError("calibration: attacked_runs is 0; give at least one attacked validation building")
     attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
     normal = config.validation.normal(recipe)
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
     with worker_processes(recipe.workers) as pool:
         recordings = list(pool.map(partial(_record, model, config.engine), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)])
-    recordings = [_calibrated(recording, calibration) for recording in recordings]
+    recordings = [_apply(calibration, recording) for recording in recordings]
     thresholds = threshold_for_budget(
         [recording.attack for recording in recordings],
         recordings[0].near,
@@ -64,8 +74,8 @@ def finish(trained: Trained, recipe: Recipe, config: FinishConfig, *, say: Calla
         config.group,
         budget_per_day=config.budget_per_day,
         step_s=STEP_S,
-        spans=spans([*attacked, *normal]),
-        count_false=false_alarms(recordings, config.group),
+        spans=[run.span for run in (*attacked, *normal)],
+        count_false=false_alarm_counter(recordings, config.group),
     )
     return _assemble(trained, calibration, thresholds)
 
@@ -75,33 +85,33 @@ def _record(model: Model, engine: EngineConfig, run: Run) -> Recording:
     return record(plant, canonical_run(plant, run), Scorer(model, graph, engine))
 
 
-def _calibrated(recording: Recording, calibration: Calibration) -> Recording:
+def _apply(calibration: Calibration, recording: Recording) -> Recording:
     probs = calibration(np.log(np.maximum(recording.probs, LEAST))).astype(np.float32)
     return replace(recording, probs=probs)
 
 
 def _calibrate(recordings: Sequence[Recording]) -> Calibration:
-    """On all node-minutes that count and are attacked or doubtful, and one in many of the others standing for all."""
+    """Fit on all attacked and doubtful node-minutes that count, and on a weighted sample of the others."""
     logits, labels, weights = [], [], []
     for recording in recordings:
         _, kept = counted(recording.truth > 0, recording.observable, recording.recovering)
         probs, truth = recording.probs[kept], recording.truth[kept]
-        tells = (truth > 0) | (probs[:, 0] < 1 - DOUBT)
-        chosen = tells.copy()
-        chosen[::PLAIN_STRIDE] = True
+        informative = (truth > 0) | (probs[:, 0] < 1 - DOUBTFUL)
+        chosen = informative.copy()
+        chosen[::THINNED] = True
         logits.append(np.log(np.maximum(probs[chosen], LEAST)))
         labels.append(truth[chosen])
-        weights.append(np.where(tells[chosen], 1, PLAIN_STRIDE))
+        weights.append(np.where(informative[chosen], 1, THINNED))
     return fit_calibration(
         np.concatenate(logits),
         np.concatenate(labels),
-        spans([recording.run for recording in recordings]),
+        [recording.run.span for recording in recordings],
         weights=np.concatenate(weights),
-        biases="one",  # a class has a few dozen attacks: biases of its own would swing with every long one
+        biases="one",  # with a few dozen attacks per class, biases per class would depend on single long attacks
     )
 
 
-def _assemble(trained: Trained, calibration: Calibration, thresholds: Thresholds) -> Model:
+def _assemble(trained: TrainedNetwork, calibration: Calibration, thresholds: Thresholds) -> Model:
     frozen = FrozenModel.from_adu(trained.adu)
     template = trained.plant.template
     return Model(
@@ -120,7 +130,7 @@ def _assemble(trained: Trained, calibration: Calibration, thresholds: Thresholds
     )
 
 
-def _known_answer(frozen: FrozenModel, num_nodes: int, trained: Trained) -> dict[str, NDArray[Any]]:
+def _known_answer(frozen: FrozenModel, num_nodes: int, trained: TrainedNetwork) -> dict[str, NDArray[Any]]:
     features = np.random.default_rng(0).normal(0, 1, (num_nodes, len(FEATURE_NAMES))).astype(np.float32)
     engine = Engine(frozen, trained.plant.template, backend="torch")
     return {"features": features, "probabilities": engine.score(features)}

@@ -1,6 +1,6 @@
-"""Fit the expectation: Gaussian likelihood of each signal given those near it, on normal data alone.
+"""Fit the expectation: a Gaussian for each signal given the signals near it, on normal data only.
 
-n rows, S signals, L recent means per signal, h hidden units.
+Shapes: n rows, S signals, L recent means per signal, h hidden units.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from graphghha.windows.expectation import LOG_SPREAD, Expectation, reach
 
 HIDDEN = 32
 BATCH = 1024
-OUTLIER = 100.0  # squared residuals beyond this pull no harder: a start-up transient must not bend the fit
+OUTLIER = 100.0  # larger squared residuals are clipped, so that start-up transients do not dominate the fit
 
 
 class _Networks(nn.Module):
@@ -34,16 +34,16 @@ class _Networks(nn.Module):
         self.register_buffer("mask", torch.as_tensor(np.repeat(mask, num_recent, axis=1)[..., None]).float())
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """[n S*L] to means and log spreads, [n S] each."""
-        hidden = F.silu(torch.einsum("nf,sfh->snh", inputs, self.W1 * self.mask) + self.b1)  # one product for all
+        """Return means and log spreads [n S] of inputs [n S*L]."""
+        hidden = F.silu(torch.einsum("nf,sfh->snh", inputs, self.W1 * self.mask) + self.b1)
         hidden = F.silu(hidden @ self.W2 + self.b2)
         mean, log_spread = (hidden @ self.W3 + self.b3).permute(2, 1, 0)
         return mean, log_spread.clamp(*LOG_SPREAD)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        found = {name: tensor.detach() for name, tensor in self.named_parameters()}
-        found["W1"] = found["W1"] * self.mask
-        return {name: np.ascontiguousarray(tensor.numpy()) for name, tensor in found.items()}
+        weights = {name: tensor.detach() for name, tensor in self.named_parameters()}
+        weights["W1"] = weights["W1"] * self.mask
+        return {name: np.ascontiguousarray(tensor.numpy()) for name, tensor in weights.items()}
 
 
 def fit_expectation(
@@ -56,7 +56,7 @@ def fit_expectation(
     epochs: int = 10,
     on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
 ) -> Expectation:
-    """From recent means [n S*L] and scaled values [n S] of normal operation."""
+    """Fit on recent means [n S*L] and scaled values [n S] of normal operation; `floor` [S] bounds the spreads."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return _fit(inputs, values, template, floor, epochs, on_epoch)
@@ -82,7 +82,7 @@ def _fit(
         total = 0.0
         for step in range(steps):
             rows = order[step * BATCH : (step + 1) * BATCH]
-            mean, log_spread = networks(_forget(x[rows], y.shape[1]))
+            mean, log_spread = networks(_drop_signals(x[rows], y.shape[1]))
             variance = (2 * log_spread).exp() + variance_floor
             misfit = ((y[rows] - mean).square() / variance).clamp_max(OUTLIER)
             loss = 0.5 * (misfit + variance.log()).mean()
@@ -95,8 +95,8 @@ def _fit(
     return Expectation(networks.weights(), floor)
 
 
-def _forget(inputs: Tensor, num_signals: int) -> Tensor:
-    """In one row of four a signal in ten goes missing: a silent sensor must not make its neighbours suspects."""
+def _drop_signals(inputs: Tensor, num_signals: int) -> Tensor:
+    """Drop one signal in ten from one row in four, so that a silent sensor does not raise its neighbors' residuals."""
     shape = (len(inputs), num_signals, 1)
     kept = (torch.rand(len(inputs), 1, 1) > 0.25) | (torch.rand(shape) > 0.1)
     return (inputs.reshape(len(inputs), num_signals, -1) * kept).flatten(1)

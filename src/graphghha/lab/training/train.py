@@ -1,34 +1,53 @@
-"""Recipes by name, and the whole of `graphghha train`."""
+"""Train a model: simulate buildings, fit preprocessing and network, calibrate, find thresholds, write the directory.
+
+Every intermediate result is kept in a work directory, so that a run that was killed continues where it stopped.
+"""
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
+import torch
+from safetensors.numpy import load_file, save_file
+
+from graphghha._util.files import atomic_path
+from graphghha._version import __version__
 from graphghha.engine import EngineConfig
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule
-from graphghha.lab.training.calibrate import FinishConfig, finish
-from graphghha.lab.training.fit import FitConfig, Progress
-from graphghha.lab.training.recipe import Recipe, train
+from graphghha.lab.runs import Run, split_cases
+from graphghha.lab.training.cache import check_settings, reading
+from graphghha.lab.training.calibrate import CalibrationConfig, TrainedNetwork, calibrate_and_threshold
+from graphghha.lab.training.fit import FitConfig, Progress, fit
+from graphghha.lab.training.preprocessing import fit_preprocessing
+from graphghha.lab.training.recipe import NOT_DATA, Recipe
+from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
+from graphghha.lab.training.workers import worker_processes
 from graphghha.models import save_model
 from graphghha.models.directory import check_place
+from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName
+from graphghha.plants import load_plant
+from graphghha.windows.features import FEATURE_NAMES, Preprocessing
 
-# Eight neighbours: the cap binds on the hubs of the fan-coil template only, and halves the cost of training.
+# A cap of eight neighbors affects only the hubs of the fan-coil template and halves the time of training.
 DEFAULT = Recipe(
     fit=FitConfig(epochs=2),
     adu={"neighbors": NeighborRule(max_neighbors=8)},
 )
 PRESETS = {"default": DEFAULT}
 
+Say = Callable[[str], None]
+
 
 def parse_budget(text: str) -> float:
-    """'1/day' or '0.5/day' as false alarms per day."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)/day", text.strip())
-    if found is None or float(found.group(1)) <= 0:
+    """Return the false alarms per day of a text such as '1/day' or '0.5/day'."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)/day", text.strip())
+    if match is None or float(match.group(1)) <= 0:
         raise ConfigError(f"alert budget {text!r}: write a positive number per day, such as 1/day")
-    return float(found.group(1))
+    return float(match.group(1))
 
 
 def train_model(
@@ -41,11 +60,11 @@ def train_model(
     seed: int,
     threads: int,
     budget_per_day: float,
-    say: Callable[[str], None],
+    say: Say,
     on_step: Callable[[Progress], None],
 ) -> None:
-    """Train by a recipe and write the model directory."""
-    check_place(out)  # better now than after half an hour
+    """Train a model by a recipe of PRESETS and write its directory `out`."""
+    check_place(out)  # now, and not after half an hour of training
     recipe = PRESETS[preset]
     recipe = replace(
         recipe,
@@ -54,6 +73,68 @@ def train_model(
         adu={**recipe.adu, "layer": layer},
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
-    trained = train(recipe, work, say=say, on_step=on_step)
-    engine = EngineConfig(dtype=dtype)  # calibrated in the arithmetic it is made for
-    save_model(finish(trained, recipe, FinishConfig(budget_per_day=budget_per_day, engine=engine), say=say), out)
+    trained = train_network(recipe, work, say=say, on_step=on_step)
+    engine = EngineConfig(dtype=dtype)  # calibrate in the arithmetic that the model is meant for
+    config = CalibrationConfig(budget_per_day=budget_per_day, engine=engine)
+    save_model(calibrate_and_threshold(trained, recipe, config, say=say), out)
+
+
+def train_network(
+    recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None], snapshot: Path | None = None
+) -> TrainedNetwork:
+    """Fit the preprocessing on normal buildings, and the network on normal and attacked ones.
+
+    `work` keeps the intermediate results, `snapshot` (by default in `work`) the state of the network's fit.
+    """
+    torch.set_num_threads(recipe.workers)  # an engine that was built before may have set another count
+    plant = load_plant(recipe.plant)
+    cases = split_cases(plant, recipe.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
+    work.mkdir(parents=True, exist_ok=True)  # only after the network could be built
+    snapshot = snapshot or work / "snapshot.pt"
+    settings = asdict(recipe)
+    data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
+    check_settings(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
+    check_settings(snapshot.with_suffix(".json"), {"adu": settings["adu"], "fit": settings["fit"]})
+    normal, attacked, selection = recipe.normal(), recipe.attacked(cases.seen), recipe.selection(cases.seen)
+    with worker_processes(recipe.workers) as pool:
+        preprocessing = fit_preprocessing(
+            plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, say=say
+        )
+        say(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
+        collect = partial(collect_windows, recipe, preprocessing, work)
+        windows = list(pool.map(collect, (*normal, *attacked, *selection)))
+    data = LabelledWindows.concatenate(windows[: -len(selection)])
+    validation = LabelledWindows.concatenate(windows[-len(selection) :])
+    del windows
+    say(f"network: {len(data)} windows of {recipe.keep_zones} zones")
+    fit(adu, data, recipe.fit, validation=validation, snapshot=snapshot, on_step=on_step)
+    provenance = {
+        "recipe": settings,
+        "cases_seen": list(cases.seen),
+        "unseen_severities": list(cases.unseen_severities),
+        "unseen_cases": list(cases.unseen_cases),
+        "windows": len(data),
+        "runs_seen": [run.source for run in (*normal, *attacked, *selection)],
+    }
+    return TrainedNetwork(plant, adu, preprocessing, provenance)
+
+
+def collect_windows(recipe: Recipe, preprocessing: Preprocessing, work: Path, run: Run) -> LabelledWindows:
+    """Return the windows of one run, from `work` if they are there."""
+    file = work / f"windows-{run.seed}.safetensors"
+    if not file.exists():
+        windows = labelled_windows(
+            load_plant(recipe.plant),
+            run,
+            preprocessing,
+            stride_min=recipe.stride_min if run.cases else 3 * recipe.stride_min,
+            extra_at_onset=recipe.extra_at_onset,
+            keep_zones=recipe.keep_zones,
+        )
+        with atomic_path(file) as partial_file:
+            save_file({name: getattr(windows, name) for name in FIELDS}, partial_file)
+    with reading(file):
+        return LabelledWindows(**load_file(file))

@@ -1,6 +1,6 @@
-"""Windows to learn from: runs of the testbed through the featurizer, sampled sparsely, labelled.
+"""Labelled windows for training: simulated runs through the featurizer, sampled sparsely.
 
-w windows, Z zones, n nodes and S signals of the template, f features.
+Shapes: w windows, Z zones, n nodes and S signals of the template, f features.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.lab.runs.equivalent_cases import canonical_days
-from graphghha.lab.runs.run import Run
+from graphghha.lab.runs import Run, canonical_days
 from graphghha.plants import NO_EVENT, LabelledDay, Plant
 from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preprocessing
 from graphghha.windows.multiscale import Summarizer
@@ -19,22 +18,25 @@ from graphghha.windows.scale import Scaler
 
 MINUTES_PER_DAY = 1440
 
-# What a node-minute is worth: a clear case; an attack that shows nothing just now but has shown itself before;
-# nothing at all (an attack that has not shown itself yet, or the aftermath of one).
-CLEAR, HIDDEN, VOID = 0, 1, 2
+# The quality of a node-minute's label. VISIBLE: normal, or an attack that is visible now. INVISIBLE: an attack that is
+# not visible now but was before. IGNORED: an attack that has not been visible yet, or recovery from one.
+VISIBLE, INVISIBLE, IGNORED = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledWindows:
-    features: NDArray[np.float16]  # [w Z n f], some zones of one building at one time
-    labels: NDArray[np.uint8]  # [w Z n]
-    worth: NDArray[np.uint8]  # [w Z n] CLEAR | HIDDEN | VOID
+    """Windows of some zones of a building, with labels."""
+
+    features: NDArray[np.float16]  # [w Z n f]
+    labels: NDArray[np.uint8]  # [w Z n] class
+    label_quality: NDArray[np.uint8]  # [w Z n] VISIBLE | INVISIBLE | IGNORED
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
-    def joined(cls, parts: Sequence["LabelledWindows"]) -> "LabelledWindows":
+    def concatenate(cls, parts: Sequence["LabelledWindows"]) -> "LabelledWindows":
+        """Return all windows of the parts."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in FIELDS))
 
 
@@ -42,14 +44,14 @@ FIELDS = tuple(LabelledWindows.__dataclass_fields__)
 
 
 def flat_values(day: LabelledDay) -> NDArray[np.floating[Any]]:
-    """Readings [m Z*S] in the order of a replicated template's measured nodes."""
+    """Return the readings [m Z*S] in the order of the points of the replicated template."""
     return day.values.reshape(len(day.times), -1)
 
 
 def recent_rows(
     plant: Plant, run: Run, scaler: Scaler, per_day: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Per day, some rows of what the expectation reads [r S*L] and must explain [r S]."""
+    """Yield for every day some random rows of the inputs [r S*L] and the targets [r S] of the expectation."""
     signals = plant.template.point_signals
     scale = scaler.columns(signals * run.zones)
     summarizer = Summarizer(len(signals) * run.zones, RECENT)
@@ -73,16 +75,16 @@ def labelled_windows(
     keep_zones: int | None = None,
     canonical_labels: bool = True,
 ) -> LabelledWindows:
-    """Windows every `stride_min` minutes, and some more within ninety minutes of each onset.
+    """Return a window every `stride_min` minutes, and `extra_at_onset` more within ninety minutes of each onset.
 
-    Of each window `keep_zones` zones are kept, half of the places for attacked ones first: most zones are normal
-    most of the time, and little is learned from one more of them. Labels are those of the canonical case
-    of each attack or, without `canonical_labels`, of the attack itself.
+    With `keep_zones`, each window keeps only so many zones, attacked ones first for half of the places: most zones are
+    normal most of the time, and more of them teach little. Labels are those of the canonical case of each attack or,
+    without `canonical_labels`, of the attack itself.
     """
     graph = plant.template.replicate(run.zones)
     featurizer = Featurizer(graph, plant.template, preprocessing)
     rng = np.random.default_rng([run.seed, 3])
-    shown = np.zeros(len(run.cases), np.bool_)  # events that have been observable at some time
+    shown = np.zeros(len(run.cases), np.bool_)  # events that were observable before
     parts: list[LabelledWindows] = []
     shape = (run.zones, plant.template.num_nodes)
     for number, day in enumerate(canonical_days(plant, run) if canonical_labels else run.simulate(plant)):
@@ -90,20 +92,20 @@ def labelled_windows(
         wanted[int(rng.integers(stride_min)) :: stride_min] = True
         for minute in _onsets(day):
             wanted[np.minimum(minute + rng.integers(0, 90, extra_at_onset), len(wanted) - 1)] = True
-        worth = _worth(day, shown)
+        quality = label_quality(day, shown)
         if (number + 1) * MINUTES_PER_DAY <= HISTORY_ROWS:
             wanted[:] = False
         values = flat_values(day)
         windows = featurizer.push(values, np.ones(values.shape, np.bool_), wanted)
         features = windows.features.reshape(-1, *shape, windows.features.shape[-1]).astype(np.float16)
-        found = LabelledWindows(features, day.attack_class[wanted], worth[wanted])
-        parts.append(_some_zones(found, keep_zones, rng) if keep_zones else found)
-    return LabelledWindows.joined(parts)
+        day_windows = LabelledWindows(features, day.attack_class[wanted], quality[wanted])
+        parts.append(choose_zones(day_windows, keep_zones, rng) if keep_zones else day_windows)
+    return LabelledWindows.concatenate(parts)
 
 
-def _some_zones(windows: LabelledWindows, count: int, rng: np.random.Generator) -> LabelledWindows:
-    """`count` zones of every window: for half of the places attacked ones go first, the others are drawn."""
-    attacked = ((windows.labels > 0) & (windows.worth == CLEAR)).any(axis=2)  # [w Z]
+def choose_zones(windows: LabelledWindows, count: int, rng: np.random.Generator) -> LabelledWindows:
+    """Return `count` random zones of every window; for half of the places, visibly attacked zones go first."""
+    attacked = ((windows.labels > 0) & (windows.label_quality == VISIBLE)).any(axis=2)  # [w Z]
     chance = rng.random(attacked.shape)
     places = np.argsort(np.argsort(-(chance + attacked), axis=1), axis=1)
     order = np.argsort(np.where(places < count // 2, -1.0, rng.random(attacked.shape)), axis=1)[:, :count]  # [w count]
@@ -112,7 +114,7 @@ def _some_zones(windows: LabelledWindows, count: int, rng: np.random.Generator) 
 
 
 def signal_features(windows: LabelledWindows, plant: Plant) -> NDArray[np.float16]:
-    """[w*Z S f] features of the nodes that carry a signal: what a norm is fitted on."""
+    """Return the features of the nodes with a signal [w*Z S f], on which the norm is fitted."""
     found: NDArray[np.float16] = windows.features[:, :, plant.template.signal_nodes]
     return found.reshape(-1, *found.shape[2:])
 
@@ -123,17 +125,17 @@ def _onsets(day: LabelledDay) -> list[int]:
     return (np.flatnonzero(starts.any(axis=1)) + 1).tolist()
 
 
-def _worth(day: LabelledDay, shown: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Mark each node-minute; `shown` is brought up to date."""
-    worth = np.full(day.attack_class.shape, CLEAR, np.uint8)
-    worth[day.recovering] = VOID
+def label_quality(day: LabelledDay, shown: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Return the quality of every label [m Z n]. `shown` marks events that were observable before, and is updated."""
+    quality = np.full(day.attack_class.shape, VISIBLE, np.uint8)
+    quality[day.recovering] = IGNORED
     for event in np.unique(day.event[day.event != NO_EVENT]).tolist():
         mine = day.event == event
         visible = (mine & day.observable).any(axis=(1, 2))  # [m]
         first = 0 if shown[event] else int(np.argmax(visible)) if visible.any() else len(visible)
         before = np.arange(len(visible)) < first
-        worth[mine] = HIDDEN
-        worth[mine & before[:, None, None]] = VOID
-        worth[mine & day.observable] = CLEAR
+        quality[mine] = INVISIBLE
+        quality[mine & before[:, None, None]] = IGNORED
+        quality[mine & day.observable] = VISIBLE
         shown[event] |= visible.any()
-    return worth
+    return quality

@@ -1,4 +1,4 @@
-"""Processes that simulate and score beside each other."""
+"""Worker processes that simulate and score in parallel."""
 
 import os
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 
-# Processes that each start a thread per core for small matrix products spend their time waiting for one another.
+# With a thread per core in every process, small matrix products spend most of their time waiting.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @contextmanager
 def worker_processes(count: int) -> Iterator[Executor]:
-    """Fresh processes (fork would copy torch's threads half dead), each with one thread."""
+    """Open a pool of spawned processes with one thread each; forked ones would inherit a broken thread pool."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:

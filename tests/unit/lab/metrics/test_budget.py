@@ -23,20 +23,20 @@ def find(recordings, budget_per_day=1.0, **options):
     return threshold_for_budget(recordings, NEAR, RULE, GROUP, **fixed)
 
 
-def with_bursts(*heights: float, days: int = 2) -> np.ndarray:
-    """Quiet normal days with one short burst per height, far apart in time."""
+def with_bursts(*scores: float, days: int = 2) -> np.ndarray:
+    """Quiet normal days with one short burst per score, far apart in time."""
     probs = np.full((days * DAY, 8), 0.01)
-    for number, height in enumerate(heights):
+    for number, score in enumerate(scores):
         at = 100 + 200 * number
-        probs[at : at + 4, number % 8] = height
+        probs[at : at + 4, number % 8] = score
     return probs
 
 
 def test_the_lowest_threshold_that_keeps_the_budget_is_found():
-    found = find([with_bursts(0.95, 0.9, 0.8, 0.7)])
-    assert (found.search.false_alarms, found.search.days) == (2, 2.0)
-    assert 0.8 < found.rule.raise_at <= 0.9
-    below = max(c for c in CANDIDATES if c < found.rule.raise_at)
+    result = find([with_bursts(0.95, 0.9, 0.8, 0.7)])
+    assert (result.search.false_alarms, result.search.days) == (2, 2.0)
+    assert 0.8 < result.rule.raise_at <= 0.9
+    below = max(c for c in CANDIDATES if c < result.rule.raise_at)
     assert count_incidents([with_bursts(0.95, 0.9, 0.8, 0.7)], NEAR, rule_at(RULE, below), GROUP) > 2
 
 
@@ -47,10 +47,10 @@ def test_the_budget_holds_on_the_data_it_was_found_on(seed, budget):
     smooth = np.ones(20) / np.sqrt(20)
     noise = np.stack([np.convolve(rng.normal(0, 1, 2 * DAY), smooth, "same") for _ in range(8)], axis=1)
     probs = 1 / (1 + np.exp(4 - 2 * noise))  # bursts of minutes, rarely above a half
-    found = find([probs[:DAY], probs[DAY:]], budget)
-    count = count_incidents([probs[:DAY], probs[DAY:]], NEAR, found.rule, GROUP)
-    assert 0 <= count == found.search.false_alarms <= budget * found.search.days
-    assert found.search.curve[-1][1] > budget  # it stopped at a breach, not at the end of the candidates
+    result = find([probs[:DAY], probs[DAY:]], budget)
+    count = count_incidents([probs[:DAY], probs[DAY:]], NEAR, result.rule, GROUP)
+    assert 0 <= count == result.search.false_alarms <= budget * result.search.days
+    assert result.search.curve[-1][1] > budget  # it stopped at a breach, not at the end of the candidates
 
 
 def test_quiet_data_allow_the_lowest_candidate():
@@ -58,9 +58,9 @@ def test_quiet_data_allow_the_lowest_candidate():
 
 
 def test_hysteresis_and_delays_come_along():
-    found = find([with_bursts(0.95, 0.9, 0.8)])
-    assert found.rule.clear_at == pytest.approx(found.rule.raise_at / 2)
-    assert (found.rule.votes, found.rule.window, found.rule.clear_after) == (2, 3, 2)
+    result = find([with_bursts(0.95, 0.9, 0.8)])
+    assert result.rule.clear_at == pytest.approx(result.rule.raise_at / 2)
+    assert (result.rule.votes, result.rule.window, result.rule.clear_after) == (2, 3, 2)
 
 
 def test_the_curve_shows_every_threshold_tried():
@@ -70,8 +70,8 @@ def test_the_curve_shows_every_threshold_tried():
 
 
 def test_the_result_survives_json():
-    found = find([with_bursts(0.9)])
-    assert Thresholds.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    result = find([with_bursts(0.9)])
+    assert Thresholds.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,11 @@
 """Attacks that cannot be told apart get one label; all others keep theirs."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
-import pytest
 
-from graphghha.lab.runs.equivalent_cases import canonical_cases, relabel
-from graphghha.lab.runs.run import Run
-from graphghha.lab.training.windows import CLEAR, VOID, LabelledWindows, _some_zones, labelled_windows
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.lab.runs import Run, canonical_cases
+from graphghha.lab.runs.equivalent_cases import relabel
 from graphghha.plants import CaseSpec, LabelledDay, load_plant
 
 PLANT = load_plant("fcu")
@@ -58,27 +53,3 @@ def test_the_label_moves_with_its_event_and_its_observability():
     assert moved.observable[:, 0, valve].tolist() == [False, False, True]
     assert (moved.attack_class[:, 1] == before.attack_class[:, 1]).all(), "the damper has no look-alike"
     assert (day().attack_class == before.attack_class).all()
-
-
-def test_attacked_zones_go_first_for_half_of_the_places():
-    labels = np.zeros((200, 8, 3), np.uint8)
-    labels[:, [2, 5], 1] = 1
-    worth = np.full(labels.shape, CLEAR, np.uint8)
-    worth[:, 5] = VOID
-    zone = np.broadcast_to(np.arange(8, dtype=np.float16)[None, :, None, None], (200, 8, 3, 1))
-    kept = _some_zones(LabelledWindows(zone, labels, worth), 4, np.random.default_rng(0))
-    numbers = kept.features[..., 0, 0].astype(int)  # [200 4]
-    assert (np.sort(numbers, axis=1)[:, 1:] != np.sort(numbers, axis=1)[:, :-1]).all(), "no zone twice"
-    assert (numbers == 2).any(axis=1).all(), "the clearly attacked zone is always there"
-    share = (numbers == 5).any(axis=1).mean()
-    assert 0.2 < share < 0.7, "a void one is drawn like any other"
-    assert (kept.labels.any(axis=2) == np.isin(numbers, (2, 5))).all()
-
-
-@pytest.mark.parametrize(("canonical", "node"), [(True, "FCU_CVLV"), (False, "FCU_CVLV_DM")])
-def test_windows_are_labelled_with_the_canonical_node_or_the_real_one(canonical, node):
-    model = load_model(shipped_model("fcu"))
-    case = CaseSpec.parse("FCU_Control_CoolingReverse@1,start=2018-07-04T00:00")
-    run = replace(RUN, start=datetime(2018, 7, 1), days=4, zones=1, cases=(case,))
-    found = labelled_windows(PLANT, run, model.preprocessing, stride_min=240, canonical_labels=canonical)
-    assert set(np.flatnonzero(found.labels.any(axis=(0, 1)))) == {PLANT.template.index(node)}

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from graphghha.errors import DataError, NotFoundError, SchemaError
-from graphghha.lab.runs.labelled_files import read_labelled_run, telemetry_files
-from graphghha.lab.runs.recording import attacks_in, record_panel, simulated_run
-from graphghha.lab.runs.run import Run
+from graphghha.lab.runs import Run, attacks_in, read_labelled_run, record_panel, simulated_run, telemetry_files
 from graphghha.plants import CaseSpec, load_plant, load_simulator
 from graphghha.plants.telemetry import labels_path
 

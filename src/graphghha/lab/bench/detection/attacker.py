@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from graphghha.lab.runs.run import Run, Schedule, attacked_run
-from graphghha.lab.training.windows import CLEAR, labelled_windows
+from graphghha.lab.runs import Run, Schedule, attacked_run
+from graphghha.lab.training import VISIBLE, labelled_windows
 from graphghha.models import Model
 from graphghha.nn import adu_from_arrays
 from graphghha.plants import Plant
@@ -82,7 +82,7 @@ def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig
         found = labelled_windows(
             plant, run, model.preprocessing, stride_min=120, canonical_labels=False
         )  # the nodes he really holds
-        attacked = (found.labels > 0) & (found.worth == CLEAR)
+        attacked = (found.labels > 0) & (found.label_quality == VISIBLE)
         zones = attacked.any(axis=2)
         features.append(found.features[zones].astype(np.float32))
         held.append(attacked[zones])

@@ -8,23 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from graphghha._util.files import atomic_write
 from graphghha._version import __version__
 from graphghha.engine import EngineConfig
 from graphghha.errors import DataError, DivergedError, LeakError
-from graphghha.lab.baselines import BASELINES
-from graphghha.lab.baselines.suite import RivalConfig
+from graphghha.lab.baselines import BASELINES, BaselineConfig
 from graphghha.lab.bench.detection.variants import METHODS, Variant
 from graphghha.lab.bench.harness import machine_info
 from graphghha.lab.bench.speed.methods import half_dtype
-from graphghha.lab.evaluation.evaluate import evaluate
-from graphghha.lab.evaluation.protocols import DeployConfig, deploy_trial
-from graphghha.lab.training.cache import same_as_before, whole
-from graphghha.lab.training.calibrate import FinishConfig, finish
-from graphghha.lab.training.fit import Progress
-from graphghha.lab.training.recipe import Recipe, train
-from graphghha.lab.training.train import DEFAULT
-from graphghha.lab.training.validation import Validation
-from graphghha.models import save_model
+from graphghha.lab.evaluation import DeployConfig, deploy_task, evaluate_task
+from graphghha.lab.training import (
+    DEFAULT,
+    CalibrationConfig,
+    Progress,
+    Recipe,
+    Validation,
+    calibrate_and_threshold,
+    check_settings,
+    train_network,
+)
+from graphghha.models import load_model, save_model
 from graphghha.nn.dtype import DtypeName
 
 NODES = 32  # of one zone
@@ -38,13 +41,13 @@ OnStep = Callable[[str, Progress], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Lessons:
+class TrainingSetup:
     """How methods are trained for a comparison: all alike, on a third of what the shipped model learns from, once."""
 
     recipe: Recipe = replace(DEFAULT, attacked_runs=12, normal_runs=8, fit=replace(DEFAULT.fit, epochs=1))
-    finishing: FinishConfig = FinishConfig(validation=Validation(attacked_runs=5, normal_runs=2))
+    calibration: CalibrationConfig = CalibrationConfig(validation=Validation(attacked_runs=5, normal_runs=2))
     baselines: tuple[str, ...] = BASELINES
-    price_per_day: float = 0.5  # false alarms that operators bear: what methods find for no more is what compares them
+    false_alarm_rate: float = 0.5  # false alarms a day that operators accept; methods are compared at this rate
 
 
 def deploy_study(
@@ -53,15 +56,15 @@ def deploy_study(
     model: Path,
     config: DeployConfig,
     work: Path,
-    baselines: RivalConfig | None = None,
+    baselines: BaselineConfig | None = None,
     say: Say = lambda text: None,
 ) -> dict[str, Any]:
     """Rows of a model and of the baselines at every size. Buildings differ by size; their spread is `f1_std`."""
     rows = []
     for size in sizes:
         say(f"{size} nodes")
-        trial = deploy_trial(model, replace(config, zones=size // NODES))
-        found = evaluate(trial, baselines=baselines, work=work / f"rivals-{size}", say=say)
+        task = deploy_task(load_model(model), replace(config, zones=size // NODES))
+        found = evaluate_task(task, baselines=baselines, work=work / f"baselines-{size}", say=say)
         first, *others = found["rows"]
         rows += [{**first, "method": "graphghha"}, *others]
     settings = {"protocol": "deploy", **asdict(config), "zones": [size // NODES for size in sizes]}
@@ -78,19 +81,19 @@ class Comparison:
         self,
         work: Path,
         config: DeployConfig,
-        lessons: Lessons,
+        setup: TrainingSetup,
         *,
         methods: Sequence[Variant] = METHODS,
         say: Say = lambda text: None,
         on_step: OnStep = lambda name, progress: None,
     ) -> None:
-        self.work, self.config, self.lessons, self.methods = work, config, lessons, methods
+        self.work, self.config, self.setup, self.methods = work, config, setup, methods
         self.say, self.on_step = say, on_step
         work.mkdir(parents=True, exist_ok=True)
         self.half = half_dtype()
         networks = {variant.name: (repr(variant.adu), self._dtype(variant)) for variant in methods}
-        kept = {"config": asdict(config), "lessons": asdict(lessons), "networks": networks, "version": __version__}
-        same_as_before(work / "comparison.json", json.loads(json.dumps(kept)))
+        kept = {"config": asdict(config), "setup": asdict(setup), "networks": networks, "version": __version__}
+        check_settings(work / "comparison.json", json.loads(json.dumps(kept)))
 
     def run(self, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
         """Means over seeds, and the spread of F1 over them."""
@@ -104,13 +107,13 @@ class Comparison:
             {"nodes": size, "method": method, "protocol": "deploy", **mean(of)} for (method, size), of in found.items()
         ]
         settings = {**asdict(self.config), "zones": [size // NODES for size in sizes], "seeds": list(seeds)}
-        recipe, finishing = self.lessons.recipe, self.lessons.finishing
+        recipe, calibration = self.setup.recipe, self.setup.calibration
         learnt = {
             "attacked_runs": recipe.attacked_runs,
             "normal_runs": recipe.normal_runs,
             "epochs": recipe.fit.epochs,
-            "budget_per_day": finishing.budget_per_day,
-            "price_per_day": self.lessons.price_per_day,
+            "budget_per_day": calibration.budget_per_day,
+            "price_per_day": self.setup.false_alarm_rate,
             "half_dtype": self.half,
         }
         return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
@@ -130,23 +133,22 @@ class Comparison:
                 self.say(f"{variant.name}, seed {seed}: {exc}")
                 found = [{"f1": None, "failed": str(exc)}]
             first, *others = found
-            with whole(stored) as fresh:
-                fresh.write_text(json.dumps([{**first, "method": variant.name}, *others]), encoding="utf-8")
+            atomic_write(stored, json.dumps([{**first, "method": variant.name}, *others]))
         rows: list[dict[str, Any]] = json.loads(stored.read_text(encoding="utf-8"))
         return rows
 
     def _judged(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
         model = self._model(variant, seed)
         self.say(f"{variant.name}, seed {seed}: {size} nodes")
-        trial = deploy_trial(model, replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
-        rivals = None
-        if variant.name == "graphghha" and self.lessons.baselines:
-            rivals = RivalConfig(names=self.lessons.baselines, validation=self.lessons.finishing.validation)
-        rows: list[dict[str, Any]] = evaluate(
-            trial,
-            baselines=rivals,
-            work=self.work / "rivals",
-            price_per_day=self.lessons.price_per_day,
+        task = deploy_task(load_model(model), replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
+        baselines = None
+        if variant.name == "graphghha" and self.setup.baselines:
+            baselines = BaselineConfig(names=self.setup.baselines, validation=self.setup.calibration.validation)
+        rows: list[dict[str, Any]] = evaluate_task(
+            task,
+            baselines=baselines,
+            work=self.work / "baselines",
+            false_alarm_rate=self.setup.false_alarm_rate,
             say=self.say,
             engine=EngineConfig(dtype=self._dtype(variant)),
         )["rows"]
@@ -158,16 +160,16 @@ class Comparison:
         home = own / name
         if not (home / "manifest.json").exists():
             self.say(f"{name}, seed {seed}: training")
-            common = self.lessons.recipe
+            common = self.setup.recipe
             recipe = replace(common, seed=seed, adu=dict(variant.adu), fit=replace(common.fit, seed=seed))
-            trained = train(
+            trained = train_network(
                 recipe,
                 own,
                 snapshot=own / f"snapshot-{name}.pt",
                 say=self.say,
                 on_step=lambda progress: self.on_step(f"{name}, seed {seed}", progress),
             )
-            save_model(finish(trained, recipe, self.lessons.finishing, say=self.say), home)
+            save_model(calibrate_and_threshold(trained, recipe, self.setup.calibration, say=self.say), home)
         return home
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from graphghha._util.files import atomic_path, atomic_write
 from graphghha._version import __version__
 from graphghha.errors import DivergedError
 from graphghha.lab.bench.detection.variants import GRAPHGHHA, Variant, without_family
@@ -26,10 +27,8 @@ from graphghha.lab.paper.protocol import (
     score_year,
     threshold_at,
 )
-from graphghha.lab.runs.equivalent_cases import canonical_cases
-from graphghha.lab.training.cache import same_as_before, whole
-from graphghha.lab.training.fit import Progress
-from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.runs import canonical_cases
+from graphghha.lab.training import Progress, check_settings, worker_processes
 from graphghha.plants import Plant, load_plant
 from graphghha.windows.features import Preprocessing
 
@@ -85,7 +84,7 @@ class PaperBench:
         work.mkdir(parents=True, exist_ok=True)
         years = {"training": TRAINING, "extra": EXTRA, "validation": VALIDATION, "test": TEST}
         kept = {"cases": self.cases, "years": years, "threshold": "worst quiet year", "version": __version__}
-        same_as_before(work / "effort.json", asdict(effort) | kept)
+        check_settings(work / "effort.json", asdict(effort) | kept)
         self._preprocessing = preprocessing  # fitted on normal years of the unit where none is given
         self._training: list[Year] | None = None
 
@@ -124,8 +123,7 @@ class PaperBench:
             done = {int(size): row for size, row in json.loads(stored.read_text(encoding="utf-8")).items()}
         if missing := [size for size in sizes if size not in done]:
             done |= self._score(variant, seed, missing)
-            with whole(stored) as fresh:
-                fresh.write_text(json.dumps(done), encoding="utf-8")
+            atomic_write(stored, json.dumps(done))
         return {size: done[size] for size in sizes}
 
     def _score(self, variant: Variant, seed: int, sizes: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -173,8 +171,8 @@ class PaperBench:
             left_out=left_out,
             on_step=lambda progress: self.on_step(name, progress),
         )
-        with whole(file) as fresh:
-            torch.save(adu.state_dict(), fresh)
+        with atomic_path(file) as partial_file:
+            torch.save(adu.state_dict(), partial_file)
         return adu
 
 

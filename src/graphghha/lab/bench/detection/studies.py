@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from graphghha.errors import ConfigError
-from graphghha.lab.baselines.suite import RivalConfig
+from graphghha.lab.baselines import BaselineConfig
 from graphghha.lab.bench.detection import deploy
 from graphghha.lab.bench.detection.attacker import DEFAULT_ATTACKER, QUICK_ATTACKER, robustness
 from graphghha.lab.bench.detection.paper_protocol import QUICK, PaperBench, detection, unseen_families
 from graphghha.lab.bench.detection.variants import ABLATIONS, BASELINES, GRAPHGHHA, HEADS, METHODS
 from graphghha.lab.bench.harness import machine_info
 from graphghha.lab.bench.speed.heads import heads_latency
-from graphghha.lab.training.calibrate import FinishConfig
-from graphghha.lab.training.fit import FitConfig
-from graphghha.lab.training.recipe import Recipe
-from graphghha.lab.training.validation import Validation
+from graphghha.lab.training import CalibrationConfig, FitConfig, Recipe, Validation
 from graphghha.models import load_model
 
 TABLE_II_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
@@ -24,10 +21,10 @@ QUICK_SIZES = (32, 128)
 QUICK_SIZE = (128,)
 QUICK_RECIPE = Recipe(attacked_runs=1, attacked_days=8, normal_runs=1, normal_days=6)
 QUICK_VALIDATION = Validation(attacked_runs=1, attacked_days=6, normal_runs=1, normal_days=6)
-QUICK_RIVALS = RivalConfig(recipe=QUICK_RECIPE, validation=QUICK_VALIDATION)
-QUICK_LESSONS = deploy.Lessons(
+QUICK_BASELINES = BaselineConfig(recipe=QUICK_RECIPE, validation=QUICK_VALIDATION)
+QUICK_SETUP = deploy.TrainingSetup(
     recipe=replace(QUICK_RECIPE, validation_runs=1, validation_days=5, fit=FitConfig(epochs=1, batch=16)),
-    finishing=FinishConfig(validation=QUICK_VALIDATION, budget_per_day=1.0),
+    calibration=CalibrationConfig(validation=QUICK_VALIDATION, budget_per_day=1.0),
     baselines=("rules",),
 )
 
@@ -46,7 +43,7 @@ def deploy_of(bench: PaperBench, sizes: Sequence[int] | None, seed: int, model: 
         model=model,
         config=replace(deploy.QUICK if is_quick else deploy.FULL, seed=seed),
         work=bench.work / "deploy",
-        baselines=QUICK_RIVALS if is_quick else RivalConfig(),
+        baselines=QUICK_BASELINES if is_quick else BaselineConfig(),
         say=bench.say,
     )
 
@@ -57,7 +54,7 @@ def deploy_retrained(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequ
     comparison = deploy.Comparison(
         bench.work / "deploy-retrained",
         deploy.QUICK if is_quick else deploy.ALIKE,
-        QUICK_LESSONS if is_quick else deploy.Lessons(),
+        QUICK_SETUP if is_quick else deploy.TrainingSetup(),
         say=bench.say,
         on_step=bench.on_step,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from graphghha.lab.bench.pages.detection_plots import families_figure, heads_figure, sizes_figure, tradeoff_figure
 from graphghha.lab.markdown import number
 from graphghha.lab.paper import printed_tables as paper
-from graphghha.lab.training.train import DEFAULT
+from graphghha.lab.training import DEFAULT
 from graphghha.windows.features import FEATURE_NAMES
 
 Result = Mapping[str, Any]

@@ -18,11 +18,9 @@ from graphghha.graph import CpsGraph
 from graphghha.lab.bench.harness import DEFAULT_EFFORT, Effort, Timing, interleaved, machine_info
 from graphghha.lab.bench.speed.correctness import check
 from graphghha.lab.bench.speed.latency import config_info, task_of
-from graphghha.lab.evaluation.plain import without_nan
-from graphghha.lab.evaluation.protocols import DeployConfig, deploy_trial_of
-from graphghha.lab.metrics.card import report_card
-from graphghha.lab.runs.recording import Recording, record
-from graphghha.lab.runs.run import Schedule
+from graphghha.lab.evaluation import DeployConfig, deploy_task, without_nan
+from graphghha.lab.metrics import report_card
+from graphghha.lab.runs import Recording, Schedule, record
 from graphghha.models import Model, load_model
 from graphghha.nn import AduConfig
 from graphghha.plants import load_plant
@@ -96,7 +94,7 @@ def record_every(
     graph = plant.template.replicate(test.zones)
     engines = _engines(model, graph, dtypes, threads)
     found: dict[str, list[Recording]] = {name: [] for name in dtypes}
-    runs = deploy_trial_of(model, test).runs
+    runs = deploy_task(model, test).runs
     for number, building in enumerate(runs, 1):
         detector = _EveryDtype(Scorer(model, graph, EngineConfig(threads=threads)), engines)
         recording = record(plant, building, detector)

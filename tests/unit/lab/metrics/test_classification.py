@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as sk
 
 from graphghha.errors import DataError, SchemaError
-from graphghha.lab.metrics.metrics import (
+from graphghha.lab.metrics.classification import (
     Scores,
     average_precision,
     balanced_scores,
@@ -89,9 +89,9 @@ def test_unknown_scores_rank_last():
 
 def test_unknown_predictions_are_misses_and_never_false():
     counts = confusion(np.array([0, 1, 1, 2]), np.array([-1, -1, 1, 2]), 3)
-    found = class_scores(counts, zero_division=0.0)
-    assert found.p.tolist() == [0.0, 1.0, 1.0]
-    assert found.r.tolist() == [0.0, 0.5, 1.0]
+    result = class_scores(counts, zero_division=0.0)
+    assert result.p.tolist() == [0.0, 1.0, 1.0]
+    assert result.r.tolist() == [0.0, 0.5, 1.0]
 
 
 def test_undefined_classes_can_be_left_out_of_the_macro_mean():
@@ -120,11 +120,11 @@ def marks(**kinds: int) -> tuple[np.ndarray, ...]:
 
 
 def test_unobservable_minutes_leave_f1_but_not_f1_raw():
-    found = detection(*marks(hit=8, missed=2, hidden=10, false=2, normal=100))
-    assert found.scores == Scores(0.8, 0.8, pytest.approx(0.8))
-    assert found.raw == Scores(0.8, 0.4, pytest.approx(16 / 30))
-    assert found.f1_ceiling == pytest.approx(2 * 10 / (10 + 20))
-    assert (found.unobservable, found.prevalence) == (10, pytest.approx(20 / 122))
+    result = detection(*marks(hit=8, missed=2, hidden=10, false=2, normal=100))
+    assert result.scores == Scores(0.8, 0.8, pytest.approx(0.8))
+    assert result.raw == Scores(0.8, 0.4, pytest.approx(16 / 30))
+    assert result.f1_ceiling == pytest.approx(2 * 10 / (10 + 20))
+    assert (result.unobservable, result.prevalence) == (10, pytest.approx(20 / 122))
 
 
 def test_recovery_counts_apart():
@@ -143,12 +143,12 @@ def test_an_attack_during_recovery_is_an_attack():
 @given(hnp.arrays(np.bool_, (4, 30)))
 def test_no_detector_of_the_observable_beats_the_ceiling(table):
     truth, guesses, observable, recovering = table
-    found = detection(truth, guesses & truth & observable, observable, recovering)
-    assert found.raw.f1 <= found.f1_ceiling + 1e-12 or np.isnan(found.f1_ceiling)
+    result = detection(truth, guesses & truth & observable, observable, recovering)
+    assert result.raw.f1 <= result.f1_ceiling + 1e-12 or np.isnan(result.f1_ceiling)
 
 
 def test_one_shape_is_asked_for():
-    with pytest.raises(SchemaError, match="one shape"):
+    with pytest.raises(SchemaError, match="same shape"):
         detection(np.ones(2, bool), np.ones(3, bool), np.ones(2, bool), np.ones(2, bool))
 
 

@@ -1,0 +1,39 @@
+"""The report as data: held-out cases, comparison at equal false alarms, nothing that JSON cannot hold."""
+
+import numpy as np
+
+from evaluation_builders import DAY, recording, two_attacks
+from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.lab.evaluation.report import add_equal_false_alarms, baseline_row, build_report, without_nan
+from graphghha.models import Thresholds
+
+GROUP = GroupRule(linger=5)
+OWN = Thresholds(rule=AlarmRule(raise_at=0.5, clear_at=0.3, votes=1, window=1, clear_after=5), group=GROUP)
+HIGH = Thresholds(rule=AlarmRule(raise_at=0.95, clear_at=0.3, votes=1, window=1, clear_after=5), group=GROUP)
+
+
+def with_baseline(thresholds, baseline, name, rate):
+    report = build_report([two_attacks()], thresholds, method="ours", protocol="deploy", held_out={"cases": ["hard"]})
+    rate = report["card"]["false_alarms_per_day"] if rate is None else rate
+    row, curve = baseline_row([baseline], thresholds, method=name, protocol="deploy", false_alarm_rate=rate)
+    report["rows"].append(row)
+    report["curves"]["budget"][name] = curve
+    add_equal_false_alarms(report, rate)
+    return report
+
+
+def test_baselines_are_compared_at_the_false_alarms_of_the_model():
+    report = with_baseline(OWN, recording(np.full((DAY, 8), 0.0, np.float32)), "blind", rate=None)
+    assert report["held_out"]["cases"]["event_recall"] == 1
+    assert [row["event_recall_at_equal"] for row in report["rows"]] == [1.0, 0.0]
+    assert all(row["equal_false_alarms_per_day"] == 2 for row in report["rows"])
+
+
+def test_at_equal_false_alarms_every_method_has_its_best_threshold():
+    report = with_baseline(HIGH, two_attacks(), "twin", rate=0.0)
+    assert [row["event_recall"] for row in report["rows"]] == [0.0, 0.0]
+    assert [row["event_recall_at_equal"] for row in report["rows"]] == [0.5, 0.5]
+
+
+def test_what_is_not_defined_is_null():
+    assert without_nan({"a": [float("nan"), 1.0], "b": float("inf")}) == {"a": [None, 1.0], "b": None}
