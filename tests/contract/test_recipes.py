@@ -16,7 +16,7 @@ from graphghha import ADU, plants
 from graphghha.classes import CLASSES
 from graphghha.cli import main
 from graphghha.lab import baselines
-from graphghha.lab.baselines import TrainingData, View
+from graphghha.lab.baselines import BaselineInput, TrainingData
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule
 from graphghha.nn import LAYERS
@@ -163,8 +163,8 @@ class AlwaysTheValve:
     def __init__(self, template):
         self.valve = template.index("valve")
 
-    def score(self, view):
-        probs = np.zeros((*view.known.shape, len(CLASSES)), np.float32)
+    def score(self, inputs):
+        probs = np.zeros((*inputs.known.shape, len(CLASSES)), np.float32)
         probs[..., 0] = 1.0
         probs[..., self.valve, :] = 0.0, 1.0, 0.0, 0.0
         return probs
@@ -172,13 +172,13 @@ class AlwaysTheValve:
 
 def test_a_baseline_is_a_function_and_a_row(module, monkeypatch):
     name = module("graphghha.lab.baselines.toy", fit_valve=lambda plant, data: AlwaysTheValve(plant.template))
-    monkeypatch.setitem(baselines._FITS, "valve", (name.rpartition(".")[2], "fit_valve"))
+    monkeypatch.setitem(baselines.FITS, "valve", (name.rpartition(".")[2], "fit_valve"))
     readings = np.full((100, 7), 20.0)
     labels = np.zeros((4, 8), np.uint8)
     data = TrainingData(readings, readings, np.zeros((4, 8, 6)), labels, labels == 0, seed=0)
-    fitted = baselines.fit_of("valve")(PLANT, data)
-    view = View(np.full((70, 1, 7), 20.0), np.zeros((10, 1, 8, 6)), np.ones((10, 1, 8), bool))
-    assert fitted.score(view)[..., TEMPLATE.index("valve"), 0].max() == 0.0
+    fitted = baselines.fit_baseline("valve", PLANT, data)
+    inputs = BaselineInput(np.full((70, 1, 7), 20.0), np.zeros((10, 1, 8, 6)), np.ones((10, 1, 8), bool))
+    assert fitted.score(inputs)[..., TEMPLATE.index("valve"), 0].max() == 0.0
 
 
 class MeanOfNeighbors(AttentionBlock):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graphghha.lab.baselines.suite import BaselineConfig, BaselineSuite
 
 # name -> module and function that fits it; imported on first use, since some need scikit-learn or torch
-_FITS = {
+FITS = {
     "random": ("chance", "fit_random"),
     "always": ("chance", "fit_always"),
     "never": ("chance", "fit_never"),
@@ -23,10 +23,11 @@ _FITS = {
     "node_mlp": ("mlp", "fit_mlp"),
     "rules": ("rules", "fit_rules"),
 }
-BASELINES = tuple(_FITS)
+BASELINES = tuple(FITS)
 
 __all__ = [
     "BASELINES",
+    "FITS",
     "Baseline",
     "BaselineConfig",
     "BaselineInput",
@@ -41,9 +42,9 @@ _HOMES = {"BaselineConfig": "suite", "BaselinePanel": "panel", "BaselineSuite": 
 
 def fit_baseline(name: str, plant: Plant, data: TrainingData) -> Baseline:
     """Fit the baseline of this name."""
-    if name not in _FITS:
+    if name not in FITS:
         raise NotFoundError(f"no baseline is named {name!r}; known: {', '.join(BASELINES)}")
-    module, function = _FITS[name]
+    module, function = FITS[name]
     baseline: Baseline = getattr(import_module(f"{__name__}.{module}"), function)(plant, data)
     return baseline
 

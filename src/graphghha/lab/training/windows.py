@@ -115,8 +115,8 @@ def choose_zones(windows: LabelledWindows, count: int, rng: np.random.Generator)
 
 def signal_features(windows: LabelledWindows, plant: Plant) -> NDArray[np.float16]:
     """Return the features of the nodes with a signal [w*Z S f], on which the norm is fitted."""
-    found: NDArray[np.float16] = windows.features[:, :, plant.template.signal_nodes]
-    return found.reshape(-1, *found.shape[2:])
+    features: NDArray[np.float16] = windows.features[:, :, plant.template.signal_nodes]
+    return features.reshape(-1, *features.shape[2:])
 
 
 def _onsets(day: LabelledDay) -> list[int]:
