@@ -1,6 +1,6 @@
 import pytest
 
-from graphghha.errors import ConfigError, NotFoundError
+from graphghha.errors import ConfigError
 from graphghha.plants import Points
 from graphghha.sources import Rejection
 from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper, read_mapping
@@ -108,12 +108,3 @@ def test_a_mapping_that_cannot_work_is_refused_with_what_to_write_instead(mapped
     with pytest.raises(ConfigError) as caught:
         mapped(text)
     assert "map.toml" in str(caught.value) and message in str(caught.value)
-
-
-def test_points_that_the_plant_does_not_have_are_refused():
-    with pytest.raises(NotFoundError, match="did you mean 'RM_TEMP'"):
-        Points.from_names(PLANT, ["zone-01/RM_TMEP"])
-    with pytest.raises(NotFoundError, match="node 'Air_path' of plant 'fcu' has no signal"):
-        Points.from_names(PLANT, ["zone-01/Air_path"])
-    with pytest.raises(ConfigError, match="each name only once"):
-        Points.from_names(PLANT, ["zone-01/RM_TEMP"] * 2)

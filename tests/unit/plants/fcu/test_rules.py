@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from graphghha.plants import CaseSpec, load_plant, load_rules, load_testbed
-from graphghha.plants.rules import HISTORY_MIN, highest, lowest, mean, travel
 
 SIGNALS = load_plant("fcu").template.point_signals
 
@@ -41,10 +40,3 @@ def test_no_rule_speaks_in_health(month):
 def test_a_rule_speaks_in_its_case_about_the_attacked_node(case, rule):
     node, ratio = worst(case)[rule]
     assert ratio > 1.2 and node in load_plant("fcu").cases[case].targets
-
-
-def test_windows_end_with_their_minute():
-    readings = np.arange(HISTORY_MIN + 5.0)[:, None]
-    assert mean(readings, 3)[:, 0].tolist() == [59, 60, 61, 62, 63]
-    assert lowest(readings, 10)[0, 0] == 51 and highest(readings, 10)[-1, 0] == 64
-    assert travel(readings, 60)[:, 0].tolist() == [60] * 5

@@ -3,17 +3,27 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants import CaseSpec
-from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, node_class
-from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, plan, schedule_attacks
+from graphghha.plants.fcu.attacks.catalog import REPLAYABLE, ROWS, node_class
+from graphghha.plants.fcu.attacks.hooks import Day
+from graphghha.plants.fcu.attacks.schedule import (
+    Event,
+    ScheduledAttack,
+    check_events,
+    check_run,
+    plan,
+    schedule_attacks,
+)
 from graphghha.plants.fcu.physics.building import Building
 from graphghha.plants.fcu.signals import INDEX
 
 MONDAY = datetime(2018, 7, 2)
 WEEK = MONDAY + timedelta(days=7)
-ZONES = ("zone-01", "zone-02")
+ZONES = ("zone-01", "zone-02", "zone-03")
 
 
 def read_event(text):
@@ -148,3 +158,104 @@ def test_an_event_overlaps_what_it_shares_a_minute_with():
     assert not event.overlaps(end, None)
     assert not event.overlaps(MONDAY - timedelta(hours=1), MONDAY)
     assert np.all([replace(event, duration=None).overlaps(end, last) for last in (None, WEEK)])
+
+
+def test_a_replay_plays_back_exactly_what_was_read_on_the_clean_day():
+    event = plan("Replay_Room", 1, MONDAY + timedelta(days=1, hours=8), duration=timedelta(hours=30))
+    building = Building(zones=2, seed=3, start=MONDAY, attacks=[ScheduledAttack(event)])
+    monday, tuesday, wednesday = (chunk.telemetry[1, :, INDEX["FCU_RAT"]] for chunk in building.days(3))
+    assert (tuesday[480:] == monday[480:]).all()
+    assert (wednesday[: 14 * 60] == monday[: 14 * 60]).all()
+    assert not (tuesday[:480] == monday[:480]).all()
+    assert not (wednesday[14 * 60 :] == monday[14 * 60 :]).all()
+
+
+def test_two_attacks_on_one_zone_and_one_on_another_act_at_once():
+    start = MONDAY + timedelta(hours=9)
+    cases = (("FCU_OADMPRStuck_50", 0), ("FCU_SensorBias_RMTemp_+2C", 0), ("FCU_VLVStuck_Cooling_20", 2))
+    building = Building(
+        zones=3, seed=3, start=MONDAY, attacks=[ScheduledAttack(plan(name, z, start)) for name, z in cases]
+    )
+    twin = building.twin()
+    attacked, clean = building.step().telemetry, twin.step().telemetry
+    assert attacked[0, 700, INDEX["FCU_DMPR"]] == pytest.approx(0.5, abs=0.02)
+    assert attacked[0, 700, INDEX["RM_TEMP"]] - attacked[0, 700, INDEX["FCU_RAT"]] == pytest.approx(2.0, abs=0.6)
+    assert attacked[2, 700, INDEX["FCU_CVLV"]] == pytest.approx(0.2, abs=0.02)
+    assert (attacked[1] == clean[1]).all()
+
+
+@given(ramp=st.integers(0, 600), start=st.integers(-2000, 2000), length=st.integers(1, 4000))
+def test_an_event_cut_into_days_is_whole(ramp, start, length):
+    event = Event(
+        case="FCU_OABlockage",
+        zone=0,
+        start=MONDAY + timedelta(minutes=start),
+        duration=timedelta(minutes=length),
+        ramp=timedelta(minutes=ramp),
+    )
+    spans = [event.span(Day(n, MONDAY + timedelta(days=n))) for n in range(-3, 6)]
+    elapsed = np.concatenate([s.elapsed_min for s in spans if s is not None])
+    strength = np.concatenate([s.strength for s in spans if s is not None])
+    assert elapsed.tolist() == list(range(length))
+    assert (np.diff(strength) >= 0).all()
+    assert strength[0] > 0
+    assert strength[-1] == pytest.approx(min(1.0, length / ramp) if ramp else 1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("FCU_FilterRestriction_10%@2,start=2018-07-02T09:00,for=6h", id="percent"),
+        pytest.param("FCU_SensorBias_RMTemp_+2C@1,start=2018-07-02T09:00,for=1d2h3m,ramp=30m", id="plus-and-ramp"),
+        pytest.param("FCU_OABlockage@3,start=2018-07-02T09:00", id="sustained"),
+        pytest.param("Temporary_OADMPRStuck_80@3,start=2018-07-02T09:00", id="own-duration"),
+        pytest.param("Temporary_OADMPRStuck_80@3,start=2018-07-02T09:00,for=sustained", id="own-duration-waived"),
+        pytest.param("Stealthy_DA_CFM_Bias@3,start=2018-07-02T09:00,ramp=0m", id="own-ramp-waived"),
+    ],
+)
+def test_the_notation_of_an_event_reads_back(text):
+    assert str(read_event(text)) == text
+
+
+def test_zones_go_by_number_or_name_and_a_case_brings_its_own_duration():
+    event = read_event("Temporary_OADMPRStuck_80@zone-02,start=2018-07-02 09:00")
+    assert event.zone == 1
+    assert event.duration == ROWS[event.case].duration == timedelta(hours=2)
+    assert event.end == datetime(2018, 7, 2, 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("FCU_OABlockag@1,start=2018-07-02", NotFoundError, "did you mean 'FCU_OABlockage'"),
+        ("FCU_OABlockage,start=2018-07-02", ConfigError, "no zone"),
+        ("FCU_OABlockage@4,start=2018-07-02", NotFoundError, "use zone-01 to zone-03, or 1 to 3"),
+        ("FCU_OABlockage@0,start=2018-07-02", NotFoundError, "no zone '0'"),
+        ("FCU_OABlockage@1", ConfigError, "no start"),
+        ("FCU_OABlockage@1,start=noon", ConfigError, "not a time like"),
+        ("FCU_OABlockage@1,start=2018-07-02T09:00:30", ConfigError, "whole minute"),
+        ("FCU_OABlockage@1,start=2018-07-02T09:00+02:00", ConfigError, "time zone"),
+        ("FCU_OABlockage@1,start=2018-07-02,for=6", ConfigError, "not a duration like"),
+        ("FCU_OABlockage@1,start=2018-07-02,for=", ConfigError, "not a duration like"),
+        ("FCU_OABlockage@1,start=2018-07-02,for=0h", ConfigError, "lasts no time"),
+        ("FCU_OABlockage@1,start=2018-07-02,until=3h", ConfigError, "cannot read 'until=3h'"),
+        ("FCU_OABlockage@1,start=2018-07-02,for=1h,for=2h", ConfigError, "given twice"),
+    ],
+)
+def test_a_wrong_event_is_refused_with_a_way_out(text, error, message):
+    with pytest.raises(error, match=message):
+        read_event(text)
+
+
+def test_events_outside_the_run_and_replays_without_a_clean_day_are_refused():
+    end = MONDAY + timedelta(days=2)
+    good = plan("Replay_Room", 0, MONDAY + timedelta(days=1))
+    check_events([good], MONDAY, end, 1)
+    with pytest.raises(ConfigError, match="outside the run"):
+        check_events([replace(good, start=end)], MONDAY, end, 1)
+    with pytest.raises(ConfigError, match="needs a clean day first"):
+        check_events([replace(good, start=MONDAY)], MONDAY, end, 1)
+    with pytest.raises(NotFoundError, match="zones 1 to 1"):
+        check_events([replace(good, zone=1)], MONDAY, end, 1)
+    with pytest.raises(ConfigError, match="negative"):
+        replace(good, ramp=timedelta(minutes=-1))
