@@ -18,7 +18,7 @@ TIMES, VALUES = telemetry(140)
 
 @pytest.fixture
 def journal(tmp_path):
-    """Left in the midst of an attack."""
+    """A journal that ends during an attack."""
     path = tmp_path / "journal.db"
     with Journal(path) as writer:
         monitor = Monitor(writer)
@@ -97,7 +97,7 @@ def test_what_an_operator_did_while_no_monitor_ran_is_there_when_one_starts(jour
     ],
     ids=["unknown", "too-long", "not-suspended", "not-shown"],
 )
-def test_what_cannot_be_done_is_said_in_one_line(journal, arguments, code, text):
+def test_a_refusal_is_one_line(journal, arguments, code, text):
     stderr = call(arguments[0], "--journal", journal, *arguments[1:], code=code)
     assert text in stderr and len(stderr.splitlines()) == 1
 

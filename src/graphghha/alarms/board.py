@@ -1,6 +1,6 @@
 """The alarm board of one site: its alarms by node and its incidents by id. Deterministic: no clock, no I/O.
 
-The board takes what the detector found (alarms raised and cleared, incidents grouped) and what operators ask for, and
+The board takes what the detector reports (alarms raised and cleared, incidents grouped) and what operators ask for, and
 turns both into events.
 """
 

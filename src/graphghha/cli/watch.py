@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphghha.cli._model import MODEL
+
 if TYPE_CHECKING:
     from graphghha.monitor.service import Service
     from graphghha.settings import Settings
@@ -25,7 +27,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--source", help="Instead of CONFIG: sim:fcu?zones=2, csv:FILE, parquet:FILE, mqtt://HOST/PREFIX, or -.")
 @click.option("--plant", default="fcu", show_default=True, help="The plant of --source.")
 @click.option("--zones", type=click.IntRange(1), help="Zones of --source, if it does not state them.")
-@click.option("--model", type=_FOLDER, help="With --source: a model directory (default: the shipped model).")
+@click.option("--model", type=MODEL, help="With --source: a model directory, or the name of a shipped model.")
 @click.option("--mapping", type=_FILE, help="With --source: a mapping file that ties its names to points.")
 @click.option(
     "--state", type=_FOLDER, help="With --source: keep the journal here (default: a temporary folder, deleted on exit)."

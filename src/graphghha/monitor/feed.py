@@ -31,7 +31,7 @@ class Feed:
     """The source of one site, with what the loop and the health report need to know about it."""
 
     def __init__(self, site: str, source: Source, received_ms: int | None) -> None:
-        """`received_ms` is how far the source's silence had been followed before, None if it was never heard."""
+        """`received_ms` is how far the source's silence had been followed before, None if it never sent a reading."""
         self.site, self._source, self._received_ms = site, source, received_ms
         self._back_off = BackOff(FIRST_RETRY_S, LONGEST_RETRY_S, seed=site)
         self._not_before = 0.0

@@ -87,13 +87,13 @@ class Pipeline:
         """Yield a step for every row. In a row that is not `judged` [r], all nodes are unknown."""
         if not len(values):
             return
-        heard = np.asarray(fresh.any(axis=1))  # a row without any reading needs no engine
+        is_scored = np.asarray(fresh.any(axis=1))  # a row without any reading needs no engine
         if judged is not None:
-            heard &= judged
+            is_scored &= judged
         probs = np.full((len(values), self.graph.num_nodes, len(CLASSES)), np.nan, np.float32)
-        scored = self.scorer.push(values, fresh, heard)
-        probs[heard] = scored.probs
-        windows = np.cumsum(heard) - 1
+        scored = self.scorer.push(values, fresh, is_scored)
+        probs[is_scored] = scored.probs
+        windows = np.cumsum(is_scored) - 1
         for at, (time_ms, scores) in enumerate(zip(times_ms.tolist(), probs, strict=True)):
             attack = 1.0 - scores[:, 0].astype(np.float64)
             self.alarms, transitions = advance(self.alarms, attack, self._rule)

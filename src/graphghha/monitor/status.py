@@ -46,7 +46,8 @@ def summarize_site(site: Site) -> dict[str, Any]:
         "is_flood": site.is_flood,
         "steps": site.steps,
         "zones": [
-            {"zone": zone or None, "state": _worst(found), "unknown": unknown[zone]} for zone, found in states.items()
+            {"zone": zone or None, "state": _worst(present), "unknown": unknown[zone]}
+            for zone, present in states.items()
         ],
         "alarms": {name: str(state) for name, state in alarms.items()},
         "counters": {name: getattr(counters, name) for name in counters.__dataclass_fields__},

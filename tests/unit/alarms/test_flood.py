@@ -36,7 +36,7 @@ def test_a_few_at_once_are_announced_at_once():
     assert set(announced.values()) == {0} and not floods
 
 
-def test_a_new_attack_is_heard_in_the_midst_of_a_flood():
+def test_a_new_attack_is_announced_during_a_flood():
     flood = [(f"f{n}", f"zone-{n}", 0.91 + n / 1000) for n in range(48)]
     announced, floods = drive([flood, [], [], [], [("new", "elsewhere", 0.99)], [], []])
     assert floods == [("began", 0)]

@@ -164,9 +164,9 @@ def test_every_alarm_stands_in_exactly_one_open_incident(steps):
             assert (incident.quiet == NONE) == bool(incident.standing)
             zones = {graph.zones[m] for m in incident.members} - {None}
             assert incident.zone is None or zones <= {incident.zone}
-        told = [number for kind, number in changes if kind == "annunciated"]
-        assert not numbers & set(told)
-        numbers |= set(told)
+        announced = [number for kind, number in changes if kind == "annunciated"]
+        assert not numbers & set(announced)
+        numbers |= set(announced)
 
 
 def test_impossible_settings_are_refused():

@@ -100,7 +100,7 @@ def test_alarms_change_only_on_enough_known_readings(probs, expected):
     assert run(probs)[0] == expected
 
 
-def test_a_node_is_unknown_until_first_heard_and_says_when_it_is_lost_and_found():
+def test_a_node_is_unknown_until_the_first_reading_and_shows_when_it_is_lost_and_regained():
     state = AlarmState.start(2)
     assert state.unknown.all()
     state, first = advance(state, [0.1, NAN], RULE)

@@ -25,7 +25,7 @@ def calm(fcu):
     return np.tile(columns.center, (RECENT_ROWS, 1))
 
 
-def test_a_reading_far_from_what_its_neighbours_imply_is_told_with_its_range(fcu, calm):
+def test_a_reading_far_from_what_its_neighbours_imply_is_shown_with_its_range(fcu, calm):
     _, _, graph, provider = fcu
     node = graph.index("zone-02/RM_TEMP")
     column = graph.points.index("zone-02/RM_TEMP")
@@ -46,7 +46,7 @@ def test_evidence_stays_in_its_zone(fcu, calm):
     assert provider.explain(graph.index("zone-01/FCU_CVLV"), calm, fresh) == before
 
 
-def test_a_node_without_a_signal_speaks_through_its_neighbours(fcu, calm):
+def test_a_node_without_a_signal_is_explained_by_its_neighbours(fcu, calm):
     _, _, graph, provider = fcu
     column = graph.points.index("zone-01/FCU_DA_CFM")
     calm[-10:, column] = 900.0
@@ -56,12 +56,12 @@ def test_a_node_without_a_signal_speaks_through_its_neighbours(fcu, calm):
     assert edge["source"] == "Air_path" and edge["relation"] == "phys"
 
 
-def test_what_is_not_fresh_is_no_evidence(fcu, calm):
+def test_stale_readings_are_not_evidence(fcu, calm):
     _, _, graph, provider = fcu
     assert provider.explain(graph.index("zone-01/FCU_CVLV"), calm, np.zeros(calm.shape, bool)) == []
 
 
-def test_the_model_tells_its_gates_and_strongest_edges(fcu, calm):
+def test_the_model_shows_its_gates_and_strongest_edges(fcu, calm):
     model, _, graph, _ = fcu
     scorer = Scorer(model, graph)
     scored = scorer.push(calm, np.ones(calm.shape, bool), np.arange(len(calm)) == len(calm) - 1)
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_off_a_screen_is_not_unusual():
     assert Finding(0, mode, 2.0, 1.2, 0.01).is_unusual
 
 
-def test_a_mode_is_told_by_its_name(fcu, calm):
+def test_a_mode_is_shown_by_its_name(fcu, calm):
     _, _, graph, provider = fcu
     signals = graph.points
     calm[:, signals.index("zone-01/FCU_CTRL")] = 1.0

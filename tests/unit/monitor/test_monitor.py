@@ -1,4 +1,4 @@
-"""Many sites, one process: nothing acknowledged before it is written, no site's trouble another's."""
+"""Many sites in one process: nothing is acknowledged before it is written, and no site disturbs another."""
 
 import itertools
 import sqlite3
@@ -73,7 +73,7 @@ def test_killed_between_any_two_batches_the_journal_is_that_of_an_uninterrupted_
     assert found == clean
 
 
-def test_a_source_hears_of_a_batch_only_once_it_is_written(path):
+def test_a_batch_is_acknowledged_only_once_it_is_written(path):
     source = ListSource(portions())
     with Journal(path) as journal:
         monitor = Monitor(journal)
@@ -84,7 +84,7 @@ def test_a_source_hears_of_a_batch_only_once_it_is_written(path):
         assert journal.reader.summary("office")["as_of"] == "2018-07-10T07:39:00Z"
 
 
-class Stubborn(Journal):
+class FullDisk(Journal):
     """A journal on a disk that is full for a while."""
 
     full = False
@@ -98,7 +98,7 @@ class Stubborn(Journal):
 def test_while_the_disk_is_full_scoring_goes_on_and_nothing_is_acknowledged(path, tmp_path):
     clean = run_through(tmp_path / "clean.db")
     source = ListSource()
-    with Stubborn(path) as journal:
+    with FullDisk(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
         for at, batch in enumerate(portions()):
@@ -106,10 +106,10 @@ def test_while_the_disk_is_full_scoring_goes_on_and_nothing_is_acknowledged(path
             monitor.step(batch, source)
             assert monitor.is_journal_failing == journal.full
             assert len(source.acknowledged) == (3 if journal.full else at + 1)
-        told = story(journal)
-    about = [kind for *_, kind, _ in told if kind.startswith("journal.")]
+        events = story(journal)
+    about = [kind for *_, kind, _ in events if kind.startswith("journal.")]
     assert about == ["journal.failing", "journal.recovered"]
-    assert [line[1:] for line in told if not line[3].startswith("journal.")] == [line[1:] for line in clean]
+    assert [line[1:] for line in events if not line[3].startswith("journal.")] == [line[1:] for line in clean]
 
 
 def test_a_real_file_that_cannot_be_written_is_a_failing_journal(path):
@@ -149,12 +149,12 @@ def test_one_sites_trouble_is_not_anothers(path, tmp_path):
         for at in range(0, 140, 7):
             monitor.step(wide(TIMES[at : at + 7], bad[at : at + 7], "office"))
             monitor.step(wide(TIMES[at : at + 7], VALUES[at : at + 7], "plant"))
-        told = story(journal)
-    failed = [line for line in told if line[3] == "site.failed"]
+        events = story(journal)
+    failed = [line for line in events if line[3] == "site.failed"]
     assert len(failed) == 1 and failed[0][1] == "office" and "choked" in failed[0][4]["reason"]
-    ours = [line[2:4] for line in told if line[1] == "plant"]
+    ours = [line[2:4] for line in events if line[1] == "plant"]
     assert ours == [line[2:4] for line in run_through(tmp_path / "clean.db")]
-    assert [kind for _, site, _, kind, _ in told if site == "office" and kind == "incident.annunciated"]
+    assert [kind for _, site, _, kind, _ in events if site == "office" and kind == "incident.annunciated"]
 
 
 def test_a_source_that_fails_is_an_event_and_is_tried_again(path):
@@ -216,16 +216,16 @@ def test_another_model_takes_over_between_two_rows_and_a_bad_one_does_not(path, 
                 assert not monitor.swap_model("office", tmp_path / "bad")
                 assert not monitor.swap_model("office", tmp_path / "other")
         assert monitor.sites["office"].detector.model == "good"
-        told = story(journal)
-    swaps = [line[3] for line in told if line[3].startswith("model.")]
+        events = story(journal)
+    swaps = [line[3] for line in events if line[3].startswith("model.")]
     assert swaps == ["model.swapped", "model.refused", "model.refused"] * 2
-    rest = [line[2:] for line in told if not line[3].startswith("model.")]
+    rest = [line[2:] for line in events if not line[3].startswith("model.")]
     assert rest == [line[2:] for line in run_through(tmp_path / "clean.db")], (
         "the same model swapped in changes nothing"
     )
 
 
-def test_a_state_that_no_longer_fits_is_reported_and_the_site_begins_anew(path):
+def test_a_state_that_no_longer_fits_is_reported_and_the_site_starts_afresh(path):
     run_through(path, portions()[:3])
     with Journal(path) as journal:
         monitor = Monitor(journal)
@@ -294,7 +294,7 @@ def test_a_source_that_stays_silent_after_a_restart_is_lost_all_the_same(path):
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_source_never_heard_is_an_event_with_a_time_of_this_century(path):
+def test_a_source_that_never_sends_is_an_event_with_a_time_of_this_century(path):
     with Journal(path) as journal:
         monitor, stop = Monitor(journal), Flag()
         monitor.add("office", detector(), CONFIG)
@@ -317,7 +317,7 @@ def test_commands_nobody_can_carry_out_are_refused_and_stop_nobody(path):
 
 
 def test_a_command_is_carried_out_once_though_its_answer_waits_for_the_disk(path):
-    with Stubborn(path) as journal:
+    with FullDisk(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
         for batch in portions()[:6]:
@@ -367,7 +367,7 @@ def test_incidents_of_a_state_that_no_longer_fits_can_still_be_acknowledged(path
     ],
     ids=["board", "state-and-summary", "lost"],
 )
-def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
+def test_operators_commands_survive_a_damaged_checkpoint(path, damage):
     with Journal(path) as journal:
         monitor = Monitor(journal)
         monitor.add("office", detector(), CONFIG)
@@ -400,12 +400,12 @@ def test_what_operators_have_said_survives_a_damaged_checkpoint(path, damage):
 def test_one_device_with_a_dead_clock_battery_does_not_keep_a_site_in_the_year_2000(path, tmp_path):
     ancient = long([946_684_800_000], [3], [20.0], received_ms=int(TIMES[0]))
     clean = run_through(tmp_path / "clean.db")
-    told = run_through(path, [ancient, *portions()])
-    at = [line[3] for line in told].index("site.reset")
-    assert [line[2:] for line in told[at + 1 :]] == [line[2:] for line in clean]
+    events = run_through(path, [ancient, *portions()])
+    at = [line[3] for line in events].index("site.reset")
+    assert [line[2:] for line in events[at + 1 :]] == [line[2:] for line in clean]
 
 
 def test_one_row_of_the_year_2099_moves_nobody(path, tmp_path):
     far = wide([4_083_955_200_000], VALUES[:1])
-    told = run_through(path, [*portions()[:5], far, *portions()[5:]])
-    assert told == run_through(tmp_path / "clean.db")
+    events = run_through(path, [*portions()[:5], far, *portions()[5:]])
+    assert events == run_through(tmp_path / "clean.db")

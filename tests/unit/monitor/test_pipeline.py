@@ -54,13 +54,13 @@ def test_a_silent_node_is_unknown_all_along(probs):
     assert unknown[GRAPH.index("zone-03/flow")] and unknown.sum() == 1
 
 
-def test_warming_up_tells_nothing(probs):
+def test_warming_up_gives_no_steps(probs):
     pipeline = Pipeline(Script(probs), GRAPH, RULE, GroupRule())
     pipeline.warm_up(np.zeros((80, 1)), np.ones((80, 1), bool))
     assert pipeline.incidents == () and pipeline.alarms.step == 0
 
 
-def test_a_row_that_is_not_judged_leaves_every_node_unknown(probs):
+def test_a_row_that_is_not_scored_leaves_every_node_unknown(probs):
     pipeline = Pipeline(Script(probs), GRAPH, RULE, GroupRule())
     every = np.ones((40, 1), bool)
     list(pipeline.push(TIMES[:40], np.zeros((40, 1)), every, np.arange(40) < 39))

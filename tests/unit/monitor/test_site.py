@@ -46,8 +46,8 @@ def test_attacks_become_incidents_by_the_public_contract():
     states = [
         (event.kind.partition(".")[2], event.body["state"]) for event in events if event.kind.startswith("incident.")
     ]
-    told, gone, closed = ("annunciated", "unacknowledged"), ("updated", "returned"), ("closed", "returned")
-    assert states == [told, told, gone, closed, gone, closed]
+    new, gone, closed = ("annunciated", "unacknowledged"), ("updated", "returned"), ("closed", "returned")
+    assert states == [new, new, gone, closed, gone, closed]
     first = next(event.body for event in events if event.kind == "incident.annunciated")
     wanted = "id site zone root class probability since state priority alarms evidence consistent_with action version"
     assert set(wanted.split()) <= set(first)
@@ -71,17 +71,22 @@ def test_what_comes_within_a_day_in_the_same_zone_is_announced_as_a_possible_aft
     before = first.take(wide(times[:95], values[:95]))
     second = restored(first, before.rows, before.times_ms)
     events = before.events + second.take(wide(times[95:], values[95:])).events
-    told = [event.body for event in events if event.kind == "incident.annunciated"]
-    assert [(body["zone"], body["root"]) for body in told] == [
+    announced = [event.body for event in events if event.kind == "incident.annunciated"]
+    assert [(body["zone"], body["root"]) for body in announced] == [
         ("zone-02", "valve"),
         ("zone-02", "flow"),
         ("zone-03", "flow"),
         ("zone-02", "valve"),
     ]
     closed = next(event.body for event in events if event.kind == "incident.closed")
-    assert [body["follows"] for body in told] == [None, {"id": closed["id"], "closed": closed["closed"]}, None, None]
-    assert told[1]["text"].endswith(f"may be an after-effect of the incident closed at {closed['closed'][11:16]}")
-    assert "aftermath" not in told[2]["text"] + told[3]["text"]
+    assert [body["follows"] for body in announced] == [
+        None,
+        {"id": closed["id"], "closed": closed["closed"]},
+        None,
+        None,
+    ]
+    assert announced[1]["text"].endswith(f"may be an after-effect of the incident closed at {closed['closed'][11:16]}")
+    assert "after-effect" not in announced[2]["text"] + announced[3]["text"]
 
 
 def test_a_second_incident_beside_an_open_one_of_its_zone_says_so():
@@ -90,12 +95,14 @@ def test_a_second_incident_beside_an_open_one_of_its_zone_says_so():
     values[20:60, points.index("zone-02/valve")] += 20.0
     values[40:60, points.index("zone-02/flow")] += 20.0
     watched = Site("office", detector(join_within=5), CONFIG)
-    told = [event.body for event in watched.take(wide(times, values)).events if event.kind == "incident.annunciated"]
-    assert [body["follows"] for body in told if body["zone"] == "zone-02"] == [
-        None,
-        {"id": told[0]["id"], "closed": None},
+    announced = [
+        event.body for event in watched.take(wide(times, values)).events if event.kind == "incident.annunciated"
     ]
-    assert told[1]["text"].endswith("may belong to the incident already open in this zone")
+    assert [body["follows"] for body in announced if body["zone"] == "zone-02"] == [
+        None,
+        {"id": announced[0]["id"], "closed": None},
+    ]
+    assert announced[1]["text"].endswith("may belong to the incident already open in this zone")
 
 
 @settings(max_examples=25)
@@ -114,7 +121,7 @@ def test_portions_do_not_matter(cuts):
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(12, 139), min_size=1, max_size=4, unique=True), st.integers(0, 5))
-def test_killed_and_restored_anywhere_it_says_what_it_would_have_said(kills, repeated):
+def test_killed_and_restored_anywhere_the_events_are_the_same(kills, repeated):
     clean, watched, events, rows, times = whole(), site(), [], [], []
     for begin, end in zip([0, *sorted(kills)], [*sorted(kills), 140], strict=False):
         if begin:
@@ -142,7 +149,7 @@ def test_duplicates_and_disorder_within_the_watermark_change_nothing(seed, copie
     assert plain(found + noisy.finish().events) == plain(expected)
 
 
-def test_silence_is_an_alarm_of_its_own_and_its_end_tells_the_gap():
+def test_silence_is_an_event_and_its_end_states_the_gap():
     watched = site()
     events = watched.take(wide(TIMES[:15], VALUES[:15])).events
     heard = int(TIMES[14])
@@ -156,7 +163,7 @@ def test_silence_is_an_alarm_of_its_own_and_its_end_tells_the_gap():
     assert not kinds(events, "incident.") and not kinds(events, "alarm.")
 
 
-def test_ticks_and_a_plain_recording_tell_the_same_story():
+def test_empty_batches_and_a_gap_in_a_recording_give_the_same_events():
     live, replay = site(), site()
     events = live.take(wide(TIMES[:15], VALUES[:15])).events
     for minute in range(1, 40):
@@ -194,7 +201,7 @@ def test_after_a_week_of_silence_the_site_goes_on():
     assert watched.time_ms == int(TIMES[39]) + week
 
 
-def test_values_no_sensor_gives_are_counted_and_never_judged():
+def test_impossible_values_are_counted_and_never_scored():
     watched, values = site(), VALUES[:15].copy()
     values[10:, 0], values[10:, 1], values[10:, 2] = np.nan, np.inf, 1e308
     watched.take(wide(TIMES[:15], values))
@@ -202,7 +209,7 @@ def test_values_no_sensor_gives_are_counted_and_never_judged():
     assert watched.unknown[2], "what a float32 cannot hold is not fresh"
 
 
-def test_while_windows_fill_nothing_is_judged():
+def test_while_the_windows_fill_nothing_is_scored():
     watched = site(SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=100))
     events = watched.take(wide(TIMES[:99], VALUES[:99])).events
     assert not events and not watched.is_warm and watched.unknown.all()
@@ -214,7 +221,7 @@ def scripted(probs):
     return watched, watched.take(wide(START + MINUTE * np.arange(len(probs)), np.full((len(probs), POINTS), 20.0)))
 
 
-def test_a_probability_swinging_round_the_threshold_is_told_once():
+def test_a_probability_swinging_round_the_threshold_is_announced_once():
     probs = quiet(300)
     probs[::7, 4] = probs[1::7, 4] = probs[2::7, 4] = (0.05, 0.95, 0, 0)
     _, update = scripted(probs)
@@ -232,7 +239,7 @@ def test_a_node_that_comes_back_joins_its_incident_quietly():
     assert kinds(events, "incident.annunciated") == ["incident.annunciated"]
 
 
-def test_a_flood_is_metered_yet_every_node_is_journaled_and_a_later_attack_is_heard():
+def test_a_flood_is_throttled_yet_every_node_is_journaled_and_a_later_attack_announced():
     graph = loop_template().replicate(40)
     probs = quiet(60, graph.num_nodes)
     flooded = [node for node in range(graph.num_nodes) if graph.zones[node] != "zone-40"][:300]
@@ -243,13 +250,13 @@ def test_a_flood_is_metered_yet_every_node_is_journaled_and_a_later_attack_is_he
     points = len(watched.detector.points)
     events = watched.take(wide(START + MINUTE * np.arange(60), np.full((60, points), 20.0))).events
     assert len({event.body["node"] for event in events if event.kind == "alarm.raised"}) == 301
-    told = [event for event in events if event.kind == "incident.annunciated"]
-    times = [event.time_ms for event in told]
+    announced = [event for event in events if event.kind == "incident.annunciated"]
+    times = [event.time_ms for event in announced]
     assert all(later - first >= 10 * MINUTE for first, later in zip(times, times[10:], strict=False))
-    heard = next(event for event in told if event.body["zone"] == "zone-40")
-    assert heard.time_ms <= START + 20 * MINUTE
+    late = next(event for event in announced if event.body["zone"] == "zone-40")
+    assert late.time_ms <= START + 20 * MINUTE
     assert "flood.started" in kinds(events)
-    assert len(kinds(events, "incident.held")) == 33, "38 incidents at once, five of them told"
+    assert len(kinds(events, "incident.held")) == 33, "38 incidents at once, five of them announced"
 
 
 def test_an_acknowledged_incident_says_so_and_a_stale_acknowledge_is_refused():
@@ -270,9 +277,9 @@ def test_a_shelved_node_raises_no_annunciation_until_its_time_is_up():
     watched.command(shelve)
     events = watched.take(wide(TIMES[10:60], VALUES[10:60])).events
     held = next(event for event in events if event.kind == "incident.held")
-    told = next(event for event in events if event.kind == "incident.annunciated")
-    assert held.body["state"] == "shelved" and told.body["id"] == held.body["id"]
-    assert told.time_ms == int(TIMES[9]) + 25 * MINUTE
+    announced = next(event for event in events if event.kind == "incident.annunciated")
+    assert held.body["state"] == "shelved" and announced.body["id"] == held.body["id"]
+    assert announced.time_ms == int(TIMES[9]) + 25 * MINUTE
     assert "alarm.unshelved" in kinds(events)
 
 

@@ -52,7 +52,7 @@ def test_a_commit_is_all_or_nothing(path):
         assert journal.reader.last_event_number() == 4
 
 
-def test_what_is_no_number_is_written_as_null(path):
+def test_a_value_that_is_not_finite_is_written_as_null(path):
     with Journal(path) as journal:
         journal.write([Commit(site="x", time_ms=0, events=[Event(0, "k", {"bad": [float("nan"), 1.5]})])])
         assert journal.events_after(0, 1)[0].body == {"bad": [None, 1.5]}
@@ -120,7 +120,7 @@ def test_a_replay_of_years_ago_ages_by_its_own_clock(path):
         assert journal.first_event_number() == 13
 
 
-def test_a_site_nobody_watches_any_more_does_not_hold_back_retention(path):
+def test_a_site_that_is_no_longer_monitored_does_not_hold_back_retention(path):
     with Journal(path) as journal:
         journal.write([commit(0, site="gone")])
     with Journal(path, Retention(days=2.5, keep_rows_ms=DAY_MS)) as journal:

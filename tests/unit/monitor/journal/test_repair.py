@@ -117,7 +117,7 @@ def test_a_salvage_may_be_killed_between_any_two_of_its_renames(path, monkeypatc
     assert not list(path.parent.glob("*.salvaged"))
 
 
-def test_a_file_that_is_no_journal_is_set_aside_as_it_was(path):
+def test_a_file_that_is_not_a_journal_is_renamed_and_kept(path):
     path.write_bytes(b"minutes of the meeting\n" * 100)
     with Journal(path) as journal:
         assert journal.damage["events"] == 0

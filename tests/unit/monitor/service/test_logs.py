@@ -28,9 +28,11 @@ def test_a_machine_reads_one_object_per_line(logs):
     logger.info("source of %s lost", "north\nfloor", extra={"site": "north"})
     logger.debug("not asked for")
     (line,) = stream.getvalue().splitlines()
-    told = json.loads(line)
-    assert told["message"] == "source of north\nfloor lost" and told["site"] == "north" and told["level"] == "info"
-    assert told["time"].endswith("Z") and told["logger"] == "graphghha.test"
+    fields = json.loads(line)
+    assert (
+        fields["message"] == "source of north\nfloor lost" and fields["site"] == "north" and fields["level"] == "info"
+    )
+    assert fields["time"].endswith("Z") and fields["logger"] == "graphghha.test"
 
 
 @pytest.mark.parametrize("style", ["json", "text"])
@@ -44,7 +46,7 @@ def test_a_known_secret_appears_nowhere_not_even_in_a_traceback(logs, style):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("mqtt://me:pa:ss@broker:8883/x", "mqtt://me:***@broker:8883/x"),
         ("mqtt://me:p@ss@broker/x", "mqtt://me:***@broker/x"),
@@ -53,5 +55,5 @@ def test_a_known_secret_appears_nowhere_not_even_in_a_traceback(logs, style):
         ("nothing to hide at 10:30 from a@b", "nothing to hide at 10:30 from a@b"),
     ],
 )
-def test_what_looks_like_a_secret_is_hidden(text, told):
-    assert redact(text) == told
+def test_what_looks_like_a_secret_is_hidden(text, expected):
+    assert redact(text) == expected

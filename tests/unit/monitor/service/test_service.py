@@ -102,7 +102,7 @@ class Hanging(ListSource):
         self.never.wait()
 
 
-def test_a_source_that_cannot_be_closed_does_not_hold_up_the_end(build, tmp_path):
+def test_a_source_that_cannot_be_closed_does_not_delay_the_shutdown(build, tmp_path):
     source, out = Hanging(batches(40)), tmp_path / "out.jsonl"
     service = build(source)
     service.follow(Switch(out, is_on=True), Cursor(tmp_path / "c"), QUICK)
@@ -152,7 +152,7 @@ def test_the_snapshot_counts_what_happened(build, tmp_path):
     thread.join(10)
 
 
-def test_the_service_manager_hears_of_begin_and_end(build, tmp_path, monkeypatch):
+def test_systemd_is_notified_of_begin_and_end(build, tmp_path, monkeypatch):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(5)

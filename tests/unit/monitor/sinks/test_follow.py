@@ -14,18 +14,18 @@ QUICK = FollowRule(poll_s=0.005, first_retry_s=0.005, longest_retry_s=0.02, batc
 
 
 class Station:
-    """A sink that can be out of order."""
+    """A sink that can be taken down."""
 
     name = "station"
 
-    def __init__(self, *, is_up=True, unspeakable=()):
-        self.is_up, self.unspeakable, self.got, self.is_closed = is_up, unspeakable, [], False
+    def __init__(self, *, is_up=True, inexpressible=()):
+        self.is_up, self.inexpressible, self.got, self.is_closed = is_up, inexpressible, [], False
 
     def deliver(self, events):
         if not self.is_up:
             raise ConnectionRefusedError("station is closed")
-        if any(event.number in self.unspeakable for event in events):
-            raise ValueError("cannot be said here")
+        if any(event.number in self.inexpressible for event in events):
+            raise ValueError("cannot be expressed")
         self.got += events
 
     def close(self):
@@ -75,7 +75,7 @@ def test_stopping_drains_the_journal_and_leaves_the_rest_of_a_dead_sink_for_late
     assert stop_all([again], 5) == [] and alive.numbers == list(range(1, 36))
 
 
-def test_a_sink_that_hangs_does_not_hold_up_the_end():
+def test_a_sink_that_hangs_does_not_delay_the_shutdown():
     class Hanging(Station):
         def deliver(self, events):
             release.wait()
@@ -130,7 +130,7 @@ def test_a_torn_cursor_or_one_of_another_journal_costs_repetition_not_events(pat
 
 
 def test_an_event_the_sink_cannot_express_is_skipped_and_counted(path, caplog):
-    log, station = MemoryLog(12), Station(unspeakable={5})
+    log, station = MemoryLog(12), Station(inexpressible={5})
     follower = Follower(log, station, Cursor(path), QUICK)
     follower.start()
     stop_all([follower], 5)
@@ -138,7 +138,7 @@ def test_an_event_the_sink_cannot_express_is_skipped_and_counted(path, caplog):
     assert follower.stats.refused == 1 and "north:5 cannot be delivered" in caplog.text
 
 
-def test_a_sink_hears_only_the_kinds_it_wants(path):
+def test_a_sink_receives_only_the_kinds_it_wants(path):
     log, station = MemoryLog(3), Station()
     follower = Follower(log, station, Cursor(path), FollowRule(kinds=("source.*", "alarm.raised")))
     follower.start()

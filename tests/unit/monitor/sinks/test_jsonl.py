@@ -75,9 +75,9 @@ def test_a_full_disk_is_an_os_error(monkeypatch):
 def test_standard_output_that_nobody_reads_is_reported(monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
-    told = []
+    closed = []
     with os.fdopen(writer, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", pipe)
         with pytest.raises(BrokenPipeError):
-            JsonLinesStdout("stdout", lambda: told.append(True)).deliver([incident(1)])
-    assert told == [True]
+            JsonLinesStdout("stdout", lambda: closed.append(True)).deliver([incident(1)])
+    assert closed == [True]

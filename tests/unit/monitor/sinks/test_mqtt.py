@@ -6,9 +6,9 @@ import pytest
 
 from faults.broker import Broker, Certificates
 from graphghha._util.tls import Tls
-from graphghha.monitor.sinks import Cursor, Follower, FollowRule, MqttSink, MqttSinkConfig, stop_all
+from graphghha.monitor.sinks import FollowRule, MqttSink, MqttSinkConfig
 from graphghha.monitor.sinks.mqtt import topic_level
-from sink_builders import HOSTILE, Listener, MemoryLog, incident
+from sink_builders import HOSTILE, Listener, incident
 from waiting import until
 
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.1, batch=50)
@@ -53,36 +53,6 @@ def test_an_incident_is_retained_until_it_is_closed_and_acknowledged(broker):
     with Listener(broker.port) as listener:
         until(lambda: listener.messages, "the retained message")
     assert [message.topic for message in listener.messages] == ["graphghha/north/open/inc-2"]
-
-
-def test_a_broker_down_for_the_whole_run_gets_everything_once_it_is_up(broker, tmp_path):
-    with Listener(broker.port, persistent=True):
-        pass  # from now on the broker keeps messages for this listener
-    broker.stop()
-    follower = Follower(MemoryLog(120), sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
-    follower.start()
-    until(lambda: follower.stats.failures > 2, "attempts")
-    broker.start()
-    until(lambda: follower.stats.delivered == 120, "delivery")
-    assert stop_all([follower], 5) == []
-    with Listener(broker.port, persistent=True) as listener:
-        until(lambda: len(listener.messages) >= 120, "arrival")
-    assert [json.loads(message.payload)["number"] for message in listener.messages] == list(range(1, 121))
-
-
-def test_a_broker_that_restarts_in_between_loses_nothing(broker, tmp_path):
-    log = MemoryLog(60)
-    follower = Follower(log, sink_to(broker.port), Cursor(tmp_path / "broker.cursor"), QUICK)
-    with Listener(broker.port) as listener:
-        follower.start()
-        until(lambda: len(listener.messages) >= 60, "the first part")
-    broker.restart()
-    with Listener(broker.port) as again:
-        log.append(60)
-        until(lambda: len({message.payload for message in again.messages}) >= 60, "the second part")
-        assert stop_all([follower], 5) == []
-    numbers = [json.loads(message.payload)["number"] for message in again.messages]
-    assert sorted(set(numbers)) == list(range(61, 121))
 
 
 def test_a_refused_topic_is_an_error_and_not_a_silent_loss(made, tmp_path):

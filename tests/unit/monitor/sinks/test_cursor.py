@@ -1,0 +1,43 @@
+"""Cursors: a position that survives restarts and fits only its own journal."""
+
+import pytest
+
+from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
+from sink_builders import MemoryLog, incident
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "sink.cursor"
+
+
+def test_a_position_is_read_back_by_the_next_process(path):
+    Cursor(path).move(Position.from_event(incident(7)))
+    assert Cursor(path).position == Position.from_event(incident(7))
+    assert start_number(Cursor(path), MemoryLog(20)) == 7
+
+
+def test_without_a_file_the_position_is_kept_in_memory():
+    cursor = Cursor(None)
+    cursor.move(Position.from_event(incident(3)))
+    assert cursor.position == Position.from_event(incident(3)) and start_number(cursor, MemoryLog(9)) == 3
+
+
+@pytest.mark.parametrize("content", ['{"numb', "", "[]", '{"number": "x", "key": "north:1", "time_ms": 1}'])
+def test_an_unreadable_cursor_starts_at_the_oldest_event(path, content, caplog):
+    path.write_text(content)
+    journal = MemoryLog(20)
+    journal.drop(5)
+    assert start_number(Cursor(path), journal) == 5 and "cannot be read" in caplog.text
+
+
+def test_a_cursor_of_another_journal_starts_at_the_oldest_event(path, caplog):
+    Cursor(path).move(Position.from_event(incident(7, site="south")))
+    assert start_number(Cursor(path), MemoryLog(20)) == 0 and "belongs to another journal" in caplog.text
+
+
+def test_a_position_before_the_oldest_event_is_kept_so_that_the_loss_is_reported(path):
+    Cursor(path).move(Position.from_event(incident(2)))
+    journal = MemoryLog(20)
+    journal.drop(10)
+    assert start_number(Cursor(path), journal) == 2
