@@ -103,22 +103,6 @@ def test_large_scores_do_not_overflow_in_sixteen_bit(dtype):
         assert layer(H.to(next(layer.parameters()).dtype), neighbors).isfinite().all()
 
 
-def test_the_printed_algorithm_is_one_head_and_the_raw_sum():
-    """Two nodes by hand: Alg. 1 with identity weights."""
-    layer = GraphGHHA(2, 1, global_norm="raw")
-    with torch.no_grad():
-        layer.W_QKV.weight.copy_(torch.eye(2).repeat(3, 1))
-        layer.W_C.weight.zero_()  # both gates 1/2
-        layer.W_H.weight.copy_(torch.eye(2))
-        layer.mlp[2].weight.zero_()
-        layer.mlp[2].bias.zero_()
-    H = torch.tensor([[1.0, 1.0], [2.0, 3.0]])
-    neighbors = Neighbors(torch.tensor([[1], [0]]), torch.tensor([[True], [False]]))
-    # H1 = relu2(q) * sum_j relu2(k_j) v_j = q^2 * (1 + 8); H2: node 0 attends to node 1 only, node 1 to nobody
-    expected = torch.tensor([[0.5 * 9 + 1, 0.5 * 3 + 1], [0.5 * 36 + 2, 0 + 3]])
-    torch.testing.assert_close(layer(H, neighbors), expected)
-
-
 def test_isolated_node_gets_a_zero_local_row():
     torch.manual_seed(0)
     layer = GraphGHHA(16, 2)

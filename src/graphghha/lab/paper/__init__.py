@@ -1,1 +1,1 @@
-"""The paper's own protocol and the figures it prints."""
+"""The paper's protocol, its baselines and training, and the figures it prints."""

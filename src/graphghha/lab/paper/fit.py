@@ -1,4 +1,4 @@
-"""Training under the paper's protocol: one unit, graphs of every size made of segments of its years.
+"""Training under the paper's protocol: one unit, and graphs of every size made of segments of its years.
 
 b samples, z zones of a sample, n nodes and f features of the template.
 """
@@ -22,36 +22,38 @@ from graphghha._util.files import atomic_path
 from graphghha.classes import CLASSES
 from graphghha.engine import Engine
 from graphghha.engine.frozen import FrozenModel
-from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_of
+from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_run
 from graphghha.lab.runs import canonical_cases
 from graphghha.lab.training import Progress, finite_loss, fit_preprocessing, reading
 from graphghha.nn import ADU
 from graphghha.plants import Plant
 from graphghha.windows.features import Preprocessing
 
-FRONT_DAYS = 120  # of each of the normal years that the preprocessing is fitted on
+FRONT_DAYS = 120  # days of each normal year on which the preprocessing is fitted
 FRONT_YEARS = 3
-FRONT_SEED = 7_000  # years of the preprocessing, of training and of the tests have seeds of their own
-# 32 to 1,536 nodes, and how often a step has graphs of that size: small ones have less to go by, and learn slower
+FRONT_SEED = 7_000  # differs from the seeds of the years of training and test
+# zones of a graph -> relative frequency of training steps on such graphs; small graphs carry less information
 ZONES = {1: 3, 2: 2, 4: 1, 8: 1, 16: 1, 32: 1, 48: 1}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaperFit:
+    """Settings of the training."""
+
     steps: int = 1600
-    batch_zones: int = 288  # zones per step, whatever the size of the graphs
+    batch_zones: int = 288  # zones per step at every graph size
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     attack_weight: float = 3.0
-    hidden_weight: float = 0.5  # of a zone whose attack does not show just now, while another zone's does
+    hidden_weight: float = 0.5  # of a zone in which the attack is not visible while it is in another zone
     seed: int = 0
 
 
 def paper_preprocessing(plant: Plant, work: Path, pool: Executor, *, say: Callable[[str], None]) -> Preprocessing:
-    """Scaler, expectation and norm of the reference unit, spread over the seasons of some normal years."""
+    """Fit the preprocessing of the reference unit on parts of normal years that cover all seasons."""
     runs = []
     for number in range(FRONT_YEARS):
-        run = year_of((NORMAL,) * 2, FRONT_SEED + number)
+        run = year_run((NORMAL,) * 2, FRONT_SEED + number)
         runs.append(replace(run, start=run.start + timedelta(days=number * FRONT_DAYS), days=FRONT_DAYS + 5))
     return fit_preprocessing(plant, runs, work, pool, rows_per_day=300, seed=0, say=say)
 
@@ -67,7 +69,7 @@ def kept_year(
     stride_min: int = 60,
     on_day: Callable[[], None] = lambda: None,
 ) -> Year:
-    """A year of every case, from disk if it is there."""
+    """Return a year of every case; read it from the work folder if it has been simulated before."""
     file = work / f"year-{seed}-{len(cases)}-{days}-{stride_min}.safetensors"
     if not file.exists():
         year = featurize_year(plant, cases, seed, preprocessing, days=days, stride_min=stride_min, on_day=on_day)
@@ -93,7 +95,7 @@ def fit_paper(
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimizer, config.learning_rate, total_steps=max(2, config.steps), pct_start=0.1
         )
-        draw = _Draw(plant, years, config, left_out)
+        draw = TrainingSamples(plant, years, config, left_out)
         started = time.perf_counter()
         adu.train()
         for step in range(config.steps):
@@ -112,8 +114,8 @@ def fit_paper(
     adu.eval()
 
 
-class _Draw:
-    """Random samples of one size from the years."""
+class TrainingSamples:
+    """Draws random samples of one size from the years."""
 
     def __init__(self, plant: Plant, years: Sequence[Year], config: PaperFit, left_out: Collection[str] = ()) -> None:
         self._years, self._config, self._nodes = years, config, plant.template.num_nodes
@@ -136,7 +138,7 @@ class _Draw:
         return label
 
     def __call__(self, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """Features [b z*n f], labels and weights [b z*n]."""
+        """Return features [b z*n f], labels and weights [b z*n]."""
         config = self._config
         zones = int(rng.choice(self._sizes))
         features, labels, weights = [], [], []
@@ -149,10 +151,10 @@ class _Draw:
             case = year.cases[z]
             label = np.tile(self._labels[case], (zones, 1))  # [z n]
             seen = year.observable[rows, z]
-            worth = np.where(seen, 1.0, config.hidden_weight if seen.any() else 0.0) if case else np.ones(zones)
+            weight = np.where(seen, 1.0, config.hidden_weight if seen.any() else 0.0) if case else np.ones(zones)
             features.append(year.features[rows, z].reshape(zones * self._nodes, -1))
             labels.append(label.ravel())
-            weights.append((worth[:, None] * np.where(label > 0, config.attack_weight, 1.0)).ravel())
+            weights.append((weight[:, None] * np.where(label > 0, config.attack_weight, 1.0)).ravel())
         return (
             torch.as_tensor(np.stack(features)).float(),
             torch.as_tensor(np.stack(labels)),
@@ -160,8 +162,8 @@ class _Draw:
         )
 
 
-def scorer_of(adu: ADU) -> Score:
-    """Features [b z n f] to probabilities [b z n c] with a trained network: the engine, or for rivals torch."""
+def make_score(adu: ADU) -> Score:
+    """Return the score of a trained network: in the engine for GraphGHHA, in torch for the other layers."""
     return _engine_score(adu) if adu.config.layer == "graphghha" else _zone_score(adu)
 
 
@@ -178,13 +180,13 @@ def _engine_score(adu: ADU) -> Score:
 
 
 def _zone_score(adu: ADU) -> Score:
-    adu.train()  # the form that works within zones: the same values, and no s x s for the dense rival
+    adu.train()  # the form that works within zones: same values, without an s x s matrix for dense GAT
 
     @torch.inference_mode()
     def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
         graph = adu.template.replicate(features.shape[1])
         probs = adu(torch.as_tensor(features).flatten(1, 2), graph)
-        found: NDArray[np.float32] = probs.reshape(*features.shape[:3], -1).numpy()
-        return found
+        by_zone: NDArray[np.float32] = probs.reshape(*features.shape[:3], -1).numpy()
+        return by_zone
 
     return score

@@ -1,4 +1,4 @@
-"""The paper's printed figures, as printed, with notes where they do not fit together. Device there: one NVIDIA A100."""
+"""The paper's figures as printed, measured on one NVIDIA A100, with notes where they are inconsistent."""
 
 SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 
@@ -90,12 +90,12 @@ NOTES = (
 
 
 def latency_ms(method: str, nodes: int) -> float | None:
-    """The printed latency, if this method was printed at this size."""
+    """Return the latency in Table I, or None if the method or size is not in it."""
     if method not in TABLE_I_MS or nodes not in SIZES:
         return None
     return TABLE_I_MS[method][SIZES.index(nodes)]
 
 
 def printed_family(family: str) -> float | None:
-    """Table III's F1 in per cent of a family of our catalogue."""
+    """Return the F1 in Table III, in per cent, of a family of our catalogue, or None."""
     return TABLE_III_F1_PERCENT.get({"airflow_obstruction": "airflow"}.get(family, family))

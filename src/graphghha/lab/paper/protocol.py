@@ -1,8 +1,8 @@
 """The paper's protocol: one unit, one case for a whole year, large graphs made of segments of that year.
 
-A year is cut into z equal segments; a sample is the graph of all z segments at one offset. Every part (training,
-validation, test) has a year of its own, with other weather and other noise: blocks of one year, as the paper has them,
-would let a row be tested at one size and trained on at another (docs/decisions/paper-protocol.md).
+A year is cut into z equal segments; a sample is the graph of all z segments at one offset. Training, validation and
+test use different years, with other weather and noise. With blocks of one year, as in the paper, a row could be in the
+test set of one graph size and in the training set of another (docs/decisions/paper-protocol.md).
 
 w windows of a year, Z zones = years, z segments of a sample, n nodes and f features of the template.
 """
@@ -24,14 +24,13 @@ from graphghha.windows.features import HISTORY_ROWS, Featurizer, Preprocessing
 FIRST_DAY = datetime(2018, 1, 1)
 YEAR_DAYS = 365
 WARM_DAYS = 4
-ROWS_PER_DAY = 1440
 NORMAL = ""  # the case of a year without attack
-FALSE_RATE = 0.01  # of normal validation samples, at the threshold
-LEAST = 1e-7
+FALSE_RATE = 0.01  # share of normal validation samples above the threshold
+MIN_PROBABILITY = 1e-7
 
 
-def year_of(cases: Sequence[str], seed: int, days: int = YEAR_DAYS) -> Run:
-    """The same unit once per case, each attacked from first to last day; fewer days make a year for a quick look."""
+def year_run(cases: Sequence[str], seed: int, days: int = YEAR_DAYS) -> Run:
+    """Return a run of the same unit once per case, attacked on all days; quick runs use fewer days than a year."""
     attacked = [CaseSpec(name=case, zone=str(zone), start=FIRST_DAY) for zone, case in enumerate(cases, 1) if case]
     return Run(
         seed=seed,
@@ -45,7 +44,7 @@ def year_of(cases: Sequence[str], seed: int, days: int = YEAR_DAYS) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Year:
-    """Windows of years that differ in their case only."""
+    """Windows of years that differ in their attack case only."""
 
     cases: tuple[str, ...]  # [Z]
     features: NDArray[np.float16]  # [w Z n f]
@@ -55,7 +54,7 @@ class Year:
         return len(self.features)
 
     def segments(self, num_zones: int, most: int | None = None) -> NDArray[np.int64]:
-        """[samples z] window numbers: each row is one offset into all segments, at most `most` rows."""
+        """Return window numbers [samples z]: each row is one offset into all segments, at most `most` rows."""
         length = len(self) // num_zones
         if length < 1:
             raise ConfigError(f"paper protocol: {len(self)} windows cannot be cut into {num_zones} segments")
@@ -76,7 +75,7 @@ def featurize_year(
     on_day: Callable[[], None] = lambda: None,
 ) -> Year:
     """Simulate a year of every case and keep a window every `stride_min` minutes."""
-    run = year_of(cases, seed, days)
+    run = year_run(cases, seed, days)
     graph = plant.template.replicate(run.zones)
     featurizer = Featurizer(graph, plant.template, preprocessing)
     features, observable = [], []
@@ -85,19 +84,18 @@ def featurize_year(
         if number >= WARM_DAYS:
             wanted[stride_min - 1 :: stride_min] = True
         values = day.values.reshape(len(day.times), -1)
-        found = featurizer.push(values, np.ones(values.shape, np.bool_), wanted).features
-        features.append(
-            found.reshape(len(found), run.zones, plant.template.num_nodes, found.shape[-1]).astype(np.float16)
-        )
+        windows = featurizer.push(values, np.ones(values.shape, np.bool_), wanted).features
+        shape = (len(windows), run.zones, plant.template.num_nodes, windows.shape[-1])
+        features.append(windows.reshape(shape).astype(np.float16))
         observable.append(np.asarray(day.observable.any(axis=2))[wanted])
         on_day()
-    assert WARM_DAYS * ROWS_PER_DAY >= HISTORY_ROWS
+    assert WARM_DAYS * len(day.times) >= HISTORY_ROWS
     return Year(tuple(cases), np.concatenate(features), np.concatenate(observable))
 
 
 def sample_scores(probs: NDArray[Any]) -> NDArray[np.float64]:
-    """One score per sample from class probabilities [b z n c]: log-odds averaged over zones, of the worst node."""
-    attack = np.clip(1.0 - probs[..., 0].astype(np.float64), LEAST, 1 - LEAST)
+    """Return one score per sample of class probabilities [b z n c]: the worst node's log-odds averaged over zones."""
+    attack = np.clip(1.0 - probs[..., 0].astype(np.float64), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     return np.asarray(np.log(attack / (1 - attack)).mean(axis=1).max(axis=1))
 
 
@@ -107,7 +105,7 @@ Score = Callable[[NDArray[np.float32]], NDArray[Any]]  # features [b z n f] to p
 def score_year(
     year: Year, score: Score, num_zones: int, *, most: int | None = None, batch_zones: int = 384
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores and observability [Z samples] of every case's samples at one size."""
+    """Return scores and observability [Z samples] of the samples of every case at one size."""
     rows = year.segments(num_zones, most)
     batch = max(1, batch_zones // num_zones)
     scores = np.empty((len(year.cases), len(rows)))
@@ -120,26 +118,26 @@ def score_year(
 
 @dataclass(frozen=True, slots=True)
 class PaperScores:
-    """Macro means over cases, each against as many normal samples; and every case alone."""
+    """Means over cases, each against as many normal samples, and the scores of every case."""
 
     scores: Scores
     raw: Scores
     ceiling: float
     false_rate: float
     by_case: Mapping[str, Scores]
-    samples: int  # of one case
+    samples: int  # per case
 
 
 def paper_scores(
     cases: Sequence[str], scores: NDArray[np.float64], observable: NDArray[np.bool_], threshold: float
 ) -> PaperScores:
-    """Judge the samples [Z samples] of all cases at a threshold. Samples that show nothing are left out of `scores`."""
+    """Evaluate samples [Z samples] of all cases at a threshold; `scores` leaves out those without a visible attack."""
     is_normal = np.array([case == NORMAL for case in cases])
     quiet = (scores[is_normal] >= threshold).ravel()
     alarmed = scores >= threshold
     attacked = [zone for zone, case in enumerate(cases) if case != NORMAL]
     raw = {cases[zone]: balanced_scores(alarmed[zone], quiet) for zone in attacked}
-    seen = {
+    visible = {
         cases[zone]: balanced_scores(alarmed[zone][observable[zone]], quiet)
         for zone in attacked
         if observable[zone].any()
@@ -147,19 +145,19 @@ def paper_scores(
     silence = np.zeros(1, np.bool_)
     perfect = {cases[zone]: balanced_scores(observable[zone], silence) for zone in attacked}
     return PaperScores(
-        macro_over_cases(seen),
+        macro_over_cases(visible),
         macro_over_cases(raw),
         macro_over_cases(perfect).f1,
         float(quiet.mean()),
-        seen,
+        visible,
         scores.shape[1],
     )
 
 
 def threshold_at(normal_years: Sequence[NDArray[np.float64]], false_rate: float = FALSE_RATE) -> float:
-    """The score that a share of `false_rate` of normal samples reaches in the worst of the validation years.
+    """Return the score that a share of `false_rate` of normal samples reaches in the worst validation year.
 
-    In large graphs normal scores lie so close together that the quantile of all years at once is the edge of their
-    weather, and another year's may lie beyond it.
+    In large graphs the normal scores of a year lie so close together that a quantile over all years would be decided by
+    their weather, and another year could lie above it as a whole.
     """
     return max(float(np.quantile(scores, 1.0 - false_rate, method="higher")) for scores in normal_years) + 1e-9

@@ -12,7 +12,7 @@ from graphghha.lab.paper.protocol import (
     sample_scores,
     score_year,
     threshold_at,
-    year_of,
+    year_run,
 )
 from graphghha.models import load_model
 from graphghha.models.shipped import shipped_model
@@ -77,7 +77,7 @@ def test_a_year_is_the_same_unit_with_and_without_attack():
     """The reference unit, one zone per case: they differ by their case and their noise alone."""
     plant, model = load_plant("fcu"), load_model(shipped_model("fcu"))
     cases = ("FCU_VLVStuck_Heating_100", NORMAL, NORMAL)
-    assert year_of(cases, 3).nominal
+    assert year_run(cases, 3).nominal
     found = featurize_year(plant, cases, 3, model.preprocessing, days=1, stride_min=240)
     assert found.features.shape[:3] == (6, 3, 32) and found.observable[:, 0].any() and not found.observable[:, 1:].any()
     attacked, one, other = (found.features[:, zone].astype(float) for zone in range(3))
