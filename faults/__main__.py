@@ -38,7 +38,7 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
     from faults.effort import FULL, QUICK
     from faults.rig import TOY_RIG
     from faults.trials import merge_earlier, run
-    from graphghha._util.files import atomic_write
+    from graphghha.lab.bench.results import write_result
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=as_json) as bar:
@@ -56,11 +56,9 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
     holds = all(row["holds"] for row in result["rows"])
     if only and out and out.exists():
         result = merge_earlier(result, json.loads(out.read_text(encoding="utf-8")))
-    text = json.dumps(result)
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(out, text + "\n")
-    click.echo(text)
+        write_result(result, out)
+    click.echo(json.dumps(result))
     if not holds:
         raise SystemExit(1)
 

@@ -19,7 +19,7 @@ from faults.sinks import try_sinks
 from faults.soak import try_soak
 from faults.states import try_states
 from graphghha.errors import GraphGHHAError, NotFoundError
-from graphghha.lab.bench.harness import machine_info
+from graphghha.lab.bench.results import make_result
 
 Trial = Callable[[Path, Rig, Effort, Progress], list[Figure]]
 TRIALS: dict[str, Trial] = {
@@ -51,7 +51,7 @@ def run(
                 figures = [Figure(name, "trial completed", "yes", f"stopped: {exc}", False)]
             rows += [{"trial": name, **figure.to_dict()} for figure in figures]
     config = {name: _jsonable(getattr(effort, name)) for name in effort.__dataclass_fields__}
-    return {"bench": "reliability", "machine": machine_info(), "config": config, "rows": rows}
+    return make_result("reliability", config, rows)
 
 
 def _jsonable(value: Any) -> Any:

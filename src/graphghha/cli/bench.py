@@ -2,14 +2,19 @@
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from graphghha.cli.bench_detection import COMMANDS, WORK
+from graphghha.cli.bench_detection import COMMANDS, WORK, parse_numbers
+
+if TYPE_CHECKING:
+    from graphghha.lab.bench.experiments import Scope
 
 F = TypeVar("F", bound=Callable[..., Any])
+PLANT = "fcu"  # the plant whose template and shipped model are measured by default
 
 
 @click.group()
@@ -17,249 +22,212 @@ def bench() -> None:
     """Measure: one command per table and figure."""
 
 
-def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
-    try:
-        sizes = [int(part) for part in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write node counts with commas, such as 32,1536") from None
-    if min(sizes) < 1:
-        raise click.BadParameter(f"{value!r}: node counts start at 1")
-    return sizes
-
-
 _OPTIONS = {
-    "threads": click.option(
-        "--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads to score with."
-    ),
+    "threads": click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads to use."),
     "dtype": click.option("--dtype", default="fp32", show_default=True, type=click.Choice(["fp32", "fp16", "bf16"])),
     "model": click.option(
         "--model",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="A model directory; without: the shipped model.",
+        help="Model directory (default: the shipped model).",
     ),
     "seed": click.option(
-        "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of weights, windows and buildings."
+        "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of weights, windows and buildings."
     ),
-    "quick": click.option("--quick", is_flag=True, help="Few repetitions: a look, not a measurement."),
+    "quick": click.option("--quick", is_flag=True, help="Smoke run with few repetitions; not a measurement."),
     "out": click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the JSON here."),
     "json": click.option("--json", "as_json", is_flag=True, help="Print the JSON object only."),
 }
 
 
-def _options(*names: str) -> Callable[[F], F]:
-    """The options that benchmarks share, by name; every one has seed, quick, out and json."""
+def _sizes(default: str, flag: str = "--sizes", text: str = "Node counts, separated by commas.") -> Callable[[F], F]:
+    return click.option(flag, default=default, show_default=True, callback=parse_numbers, help=text)
 
-    def add(command: F) -> F:
-        for name in reversed((*names, "seed", "quick", "out", "json")):
+
+def _benchmark(*options: str) -> Callable[[Callable[..., dict[str, Any]]], click.Command]:
+    """Make a command of a function that takes a Scope and returns a result, which is printed and stored.
+
+    The command has the shared options of these names, and --seed, --quick, --out and --json.
+    """
+
+    def decorate(measure: Callable[..., dict[str, Any]]) -> click.Command:
+        @wraps(measure)
+        def command(
+            seed: int, quick: bool, out: Path | None, as_json: bool, model: Path | None = None, **arguments: Any
+        ) -> None:
+            _finish(measure(_scope(model, seed, quick, as_json), **arguments), out)
+
+        for name in reversed((*options, "seed", "quick", "out", "json")):
             command = _OPTIONS[name](command)
-        return command
+        return bench.command()(command)
 
-    return add
-
-
-def _settings(quick: bool, as_json: bool) -> dict[str, Any]:
-    from graphghha.lab.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT
-
-    say: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
-    return {"effort": QUICK_EFFORT if quick else DEFAULT_EFFORT, "progress": say}
+    return decorate
 
 
-def _model(model: Path | None) -> Path:
+def _scope(model: Path | None, seed: int, quick: bool, as_json: bool, work: Path = WORK) -> "Scope":
+    from graphghha.lab.bench.experiments import Scope
     from graphghha.models.shipped import shipped_model
 
-    return model or shipped_model("fcu")
+    progress: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
+    return Scope(model=model or shipped_model(PLANT), quick=quick, seed=seed, work=work, progress=progress)
 
 
-def _finish(result: dict[str, Any], out: Path | None) -> None:
-    text = json.dumps(result)
+def _finish(result: dict[str, Any], out: Path | None = None) -> None:
+    from graphghha.lab.bench.results import write_result
+
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n", encoding="utf-8")
-    click.echo(text)
+        write_result(result, out)
+    click.echo(json.dumps(result))
 
 
-@bench.command()
-@click.option("--sizes", default="32,64,128,256,512,1024,1536", show_default=True, callback=_sizes, help="Node counts.")
+@_benchmark("threads", "dtype")
+@_sizes("32,64,128,256,512,1024,1536")
 @click.option(
     "--batch", default=1, show_default=True, type=click.IntRange(1), help="Windows per call; times are per window."
 )
-@_options("threads", "dtype")
-def latency(
-    sizes: list[int], batch: int, threads: int, dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool
-) -> None:
-    """Table I: all methods against the size of the graph, interleaved."""
+def latency(scope: "Scope", sizes: list[int], batch: int, threads: int, dtype: str) -> dict[str, Any]:
+    """Table I: latency of all methods.
+
+    All methods of a graph size are measured interleaved.
+    """
     from graphghha.lab.bench.speed.latency import run
-    from graphghha.plants import load_plant
 
-    template = load_plant("fcu").template
-    _finish(run(sizes, threads, dtype, batch, template=template, seed=seed, **_settings(quick, as_json)), out)
+    return run(scope.setup, sizes, threads, dtype, batch)
 
 
-@bench.command()
-@click.option("--nodes", default=1024, show_default=True, type=click.IntRange(16), help="Size of the graph.")
-@_options("threads", "dtype")
-def degree(nodes: int, threads: int, dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool) -> None:
-    """Latency against the density of the graph, with the neighbour cap binding."""
+@_benchmark("threads", "dtype")
+@click.option("--nodes", default=1024, show_default=True, type=click.IntRange(16), help="Number of nodes.")
+def degree(scope: "Scope", nodes: int, threads: int, dtype: str) -> dict[str, Any]:
+    """Latency by number of neighbors, capped."""
     from graphghha.lab.bench.speed.degree import run
 
-    _finish(run(nodes=nodes, threads=threads, dtype=dtype, seed=seed, **_settings(quick, as_json)), out)
+    return run(scope.setup, nodes=nodes, threads=threads, dtype=dtype)
 
 
-@bench.command()
-@click.option("--sizes", default="32,384,1536,12288", show_default=True, callback=_sizes, help="Node counts.")
+@_benchmark("threads", "dtype")
+@_sizes("32,384,1536,12288")
 @click.option("--part", type=click.Choice(["all", "engine", "sources"]), default="all", show_default=True)
-@click.option("--zones", default=48, show_default=True, type=click.IntRange(1, 1000), help="That the sources feed.")
+@click.option(
+    "--zones", default=48, show_default=True, type=click.IntRange(1, 1000), help="Zones that the sources feed."
+)
 @click.option("--mqtt", metavar="ADDRESS", help="Also measure MQTT through this broker, such as mqtt://127.0.0.1:1883.")
-@_options("threads", "dtype")
 def stream(
-    sizes: list[int],
-    part: str,
-    zones: int,
-    mqtt: str | None,
-    threads: int,
-    dtype: str,
-    seed: int,
-    quick: bool,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Graphs per second through the engine, readings per second through the sources."""
-    from graphghha.plants import load_plant
+    scope: "Scope", sizes: list[int], part: str, zones: int, mqtt: str | None, threads: int, dtype: str
+) -> dict[str, Any]:
+    """Throughput of the engine and the sources.
 
-    settings = _settings(quick, as_json)
-    result: dict[str, Any] = {"bench": "stream", "part": part, "config": {"threads": threads}, "rows": []}
+    Graphs per second through the engine, readings per second through the sources.
+    """
+    from graphghha.lab.bench.results import make_result
+    from graphghha.lab.bench.speed.scaling import throughput
+    from graphghha.lab.bench.speed.sources import measure
+
+    result = make_result("stream", {"threads": threads}, [])
     if part != "sources":
-        from graphghha.lab.bench.speed.stream import run
-
-        result |= run(sizes, threads, dtype, template=load_plant("fcu").template, seed=seed, **settings)
+        result = throughput(scope.setup, sizes, threads, dtype)
     if part != "engine":
-        from graphghha.lab.bench.harness import machine_info
-        from graphghha.lab.bench.speed.stream_sources import measure
-
-        measured = measure(zones, mqtt=mqtt, is_quick=quick, progress=settings["progress"])
-        result |= {"machine": machine_info(), "part": part, "sources": measured}
-    _finish(result, out)
+        result["sources"] = measure(PLANT, zones, mqtt=mqtt, quick=scope.quick, progress=scope.progress)
+    return result | {"part": part}
 
 
 @bench.command()
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where the page goes.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages.")
 def page(results: tuple[Path, ...], out: Path) -> None:
-    """Write the results pages and their figures from stored JSON."""
-    from graphghha.lab.bench.pages.index import read_result, write_pages
+    """Write the results pages from stored JSON."""
+    from graphghha.lab.bench.pages.index import write_pages
+    from graphghha.lab.bench.results import read_result
 
     for written in write_pages([read_result(path) for path in results], out):
         click.echo(str(written))
 
 
-@bench.command()
-@click.option("--nodes", default=1024, show_default=True, type=click.IntRange(32), help="Size of the timed graph.")
-@_options("threads", "model")
-def precision(
-    nodes: int, threads: int, model: Path | None, seed: int, quick: bool, out: Path | None, as_json: bool
-) -> None:
-    """Table IV: detection, latency and differences in fp32, fp16 and bf16."""
+@_benchmark("threads", "model")
+@click.option("--nodes", default=1024, show_default=True, type=click.IntRange(32), help="Nodes of the timed graph.")
+def precision(scope: "Scope", nodes: int, threads: int) -> dict[str, Any]:
+    """Table IV: a model in fp32, fp16 and bf16."""
     from graphghha.lab.bench.speed.precision import DEFAULT_TEST, QUICK_TEST, run
 
-    test = QUICK_TEST if quick else DEFAULT_TEST
-    _finish(run(_model(model), nodes, threads, test=test, seed=seed, **_settings(quick, as_json)), out)
+    return run(scope.setup, scope.model, nodes, threads, test=QUICK_TEST if scope.quick else DEFAULT_TEST)
 
 
-@bench.command()
-@click.option("--sizes", default="256,512,1024,1536,12288", show_default=True, callback=_sizes, help="Node counts.")
-@click.option("--threads", default="1,2", show_default=True, callback=_sizes, help="Thread counts; the first is 1.")
-@_options("dtype")
-def threads(
-    sizes: list[int], threads: list[int], dtype: str, seed: int, quick: bool, out: Path | None, as_json: bool
-) -> None:
-    """What more threads bring, all thread counts interleaved."""
-    from graphghha.lab.bench.speed.threads import run
-    from graphghha.plants import load_plant
+@_benchmark("dtype")
+@_sizes("256,512,1024,1536,12288")
+@_sizes("1,2", "--threads", "Thread counts, separated by commas; the first must be 1.")
+def threads(scope: "Scope", sizes: list[int], threads: list[int], dtype: str) -> dict[str, Any]:
+    """Speed-up with several threads."""
+    from graphghha.lab.bench.speed.scaling import thread_speedup
 
-    template = load_plant("fcu").template
-    _finish(run(sizes, threads, dtype, template=template, seed=seed, **_settings(quick, as_json)), out)
+    return thread_speedup(scope.setup, sizes, threads, dtype)
 
 
-@bench.command()
-@click.option("--zones", default="12,48", show_default=True, callback=_sizes, help="Buildings, by zones.")
+@_benchmark("dtype", "model")
+@_sizes("12,48", "--zones", "Zones of each building, separated by commas.")
 @click.option("--minutes", default=480, show_default=True, type=click.IntRange(2), help="Windows of each stream.")
-@_options("dtype", "model")
-def events(
-    zones: list[int],
-    minutes: int,
-    dtype: str,
-    model: Path | None,
-    seed: int,
-    quick: bool,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Event-driven scoring against full passes, on normal operation."""
+def events(scope: "Scope", zones: list[int], minutes: int, dtype: str) -> dict[str, Any]:
+    """Event-driven scoring against full passes."""
     from graphghha.lab.bench.speed.incremental import run
 
-    if quick:
+    if scope.quick:
         zones, minutes = zones[:1], min(minutes, 30)
-    say = _settings(quick, as_json)["progress"]
-    _finish(run(_model(model), zones, minutes, dtype=dtype, seed=seed, progress=say), out)
+    return run(scope.setup, scope.model, zones, minutes, dtype)
 
 
 @bench.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where pages and data go.")
-@click.option("--only", multiple=True, metavar="NAME", help="Only this experiment; may be given several times.")
-@click.option("--again", is_flag=True, help="Measure even what has a fresh result.")
-@click.option("--quick", is_flag=True, help="Small sizes and few repetitions: a look, not a measurement.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder for the results.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run this experiment only; repeatable.")
+@click.option("--again", is_flag=True, help="Measure again even where a fresh result exists.")
+@click.option("--quick", is_flag=True, help="Smoke run with small sizes; not a measurement.")
 @_OPTIONS["seed"]
 @click.option(
     "--work",
     default=WORK,
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Keeps the stages of studies that train.",
+    help="Folder for intermediate results of studies that train.",
 )
 @_OPTIONS["model"]
 @_OPTIONS["json"]
 def paper(
     out: Path, only: tuple[str, ...], again: bool, quick: bool, seed: int, work: Path, model: Path | None, as_json: bool
 ) -> None:
-    """Every table and figure there is, and the page that compares them with the paper's."""
+    """Run all experiments, compare with the paper."""
     from graphghha.errors import EngineError
-    from graphghha.lab.bench.experiments import Scope
-    from graphghha.lab.bench.run_all import run_everything
+    from graphghha.lab.bench.run_all import run_all
 
-    scope = Scope(model=_model(model), quick=quick, seed=seed, work=work, say=_settings(quick, as_json)["progress"])
-    done = run_everything(out, scope, only=only, again=again)
-    found = {"ran": done.ran, "skipped": done.skipped, "failed": done.failed, "pages": [str(p) for p in done.pages]}
+    summary = run_all(out, _scope(model, seed, quick, as_json, work), only=only, again=again)
     if as_json:
-        click.echo(json.dumps(found))
+        lists = {"ran": summary.ran, "skipped": summary.skipped, "failed": summary.failed}
+        click.echo(json.dumps(lists | {"pages": [str(path) for path in summary.pages]}))
     else:
-        click.echo(f"measured: {', '.join(done.ran) or 'nothing'}; fresh already: {', '.join(done.skipped)}", err=True)
-        for page in done.pages:
-            click.echo(str(page))
-    if done.failed:
-        raise EngineError("bench paper: " + "; ".join(f"{name}: {why}" for name, why in done.failed.items()))
+        measured, fresh = (", ".join(names) or "none" for names in (summary.ran, summary.skipped))
+        click.echo(f"measured: {measured}; already up to date: {fresh}", err=True)
+        for written in summary.pages:
+            click.echo(str(written))
+    if summary.failed:
+        raise EngineError("bench paper: " + "; ".join(f"{name}: {why}" for name, why in summary.failed.items()))
 
 
 @bench.command()
-@click.option("--repeats", default=5, show_default=True, type=click.IntRange(1), help="Best of so many.")
+@click.option("--repeats", default=5, show_default=True, type=click.IntRange(1), help="Runs, of which the best counts.")
 def testbed(repeats: int) -> None:
-    """How fast the plant is simulated: zone-years per second on one core."""
+    """Speed of the plant simulation."""
     from graphghha.plants.fcu.physics.speed import run
 
-    _finish(run(repeats=repeats), None)
+    _finish(run(repeats=repeats))
 
 
 @bench.command()
-@click.option("--nodes", type=click.IntRange(1), default=100_000, show_default=True, help="Size of the graph.")
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON object only.")
+@click.option("--nodes", type=click.IntRange(1), default=100_000, show_default=True, help="Number of nodes.")
+@_OPTIONS["json"]
 def memory(nodes: int, as_json: bool) -> None:
-    """Peak memory of one forward pass on a large graph."""
+    """Peak memory of a pass over a large graph."""
     from graphghha.lab.bench.speed.memory import measure_memory
 
-    found = measure_memory(nodes)
+    result = measure_memory(nodes, PLANT)
     if not as_json:
-        row = found["rows"][0]
+        row = result["rows"][0]
         click.echo(f"{row['nodes']} nodes: peak {row['peak_mb']} MB, {row['before_mb']} MB before the pass", err=True)
-    _finish(found, None)
+    _finish(result)
 
 
 for study in COMMANDS:

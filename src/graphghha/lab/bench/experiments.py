@@ -1,6 +1,6 @@
-"""Every table and figure there is, in the order of the paper: what `graphghha bench paper` runs.
+"""The experiments that `graphghha bench paper` runs, in the order of the paper.
 
-A new experiment is one entry; its JSON is stored under its name and shows on the comparison page.
+A new experiment is one entry: its JSON is stored under its name and gets a section on the comparison page.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from graphghha.lab.bench.detection import studies
 from graphghha.lab.bench.detection.paper_protocol import FULL, QUICK, PaperBench
-from graphghha.lab.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT, Effort
-from graphghha.lab.bench.speed import degree, latency, precision, stream, threads
-from graphghha.lab.bench.speed import incremental as events
-from graphghha.lab.markdown import Result, of_paper
-from graphghha.plants import load_plant
+from graphghha.lab.bench.harness import DEFAULT_EFFORT, QUICK_EFFORT
+from graphghha.lab.bench.results import is_paper_protocol
+from graphghha.lab.bench.speed import degree, incremental, latency, precision, scaling
+from graphghha.lab.bench.speed.methods import Setup
+from graphghha.lab.markdown import Result
+from graphghha.models import load_model
 
-Say = Callable[[str], None]
-USUAL_SEEDS = 3  # of studies that train
+DEFAULT_SEEDS = 3  # of studies that train
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,20 +26,25 @@ class Scope:
     model: Path
     quick: bool = False
     seed: int = 0
-    work: Path = Path("bench-work")  # of studies that train
-    say: Say = lambda line: None
+    work: Path = Path("bench-work")  # intermediate results of studies that train
+    progress: Callable[[str], None] = lambda line: None
 
     @property
     def seeds(self) -> range:
-        return range(self.seed, self.seed + (1 if self.quick else USUAL_SEEDS))
-
-    def paper_bench(self) -> PaperBench:
-        kept = self.work / ("quick" if self.quick else "full")
-        return PaperBench(kept, QUICK if self.quick else FULL, say=self.say)
+        return range(self.seed, self.seed + (1 if self.quick else DEFAULT_SEEDS))
 
     @property
-    def effort(self) -> Effort:
-        return QUICK_EFFORT if self.quick else DEFAULT_EFFORT
+    def setup(self) -> Setup:
+        """Return the setup of the speed benchmarks on the template of the model's plant."""
+        effort = QUICK_EFFORT if self.quick else DEFAULT_EFFORT
+        template = load_model(self.model).template
+        return Setup(template=template, effort=effort, seed=self.seed, progress=self.progress)
+
+    @property
+    def paper_bench(self) -> PaperBench:
+        """Return the detection benchmark; quick runs keep their intermediate results in a folder of their own."""
+        folder = self.work / ("quick" if self.quick else "full")
+        return PaperBench(folder, QUICK if self.quick else FULL, progress=self.progress)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,89 +52,73 @@ class Experiment:
     """One file of results."""
 
     name: str
-    shows: str
-    command: str  # that measures it alone
+    title: str
+    command: str  # measures this experiment alone
     run: Callable[[Scope], Result]
-    bench: str  # of its JSON
-    batch: int | None = None  # tells two experiments of one bench apart
-    page: str | None = None  # where all of it stands
+    bench: str  # the `bench` field of its JSON
+    batch: int | None = None  # distinguishes two experiments of one bench
+    page: str | None = None  # shows all of its figures
     uses_model: bool = False
 
     def accepts(self, result: Result) -> bool:
-        """Whether a stored result belongs here."""
+        """Return whether a stored result belongs to this experiment."""
         is_own = result["bench"] == self.bench and self.batch in (None, result["config"].get("batch"))
-        return is_own and of_paper(result)
+        return is_own and is_paper_protocol(result)
 
 
 def _latency(scope: Scope) -> Result:
     sizes = (32, 256) if scope.quick else (*latency.TABLE_I_SIZES, *latency.LARGE_SIZES)
-    return latency.run(
-        sizes,
-        dtype=("fp32", "bf16"),
-        template=load_plant("fcu").template,
-        effort=scope.effort,
-        seed=scope.seed,
-        progress=scope.say,
-    )
+    return latency.run(scope.setup, sizes, dtype=("fp32", "bf16"))
 
 
 def _latency_batch(scope: Scope) -> Result:
-    return latency.run(
-        (32, 128) if scope.quick else latency.TABLE_I_SIZES,
-        dtype=("fp32", "bf16"),
-        batch=64,
-        template=load_plant("fcu").template,
-        effort=scope.effort,
-        seed=scope.seed,
-        progress=scope.say,
-    )
+    sizes = (32, 128) if scope.quick else latency.TABLE_I_SIZES
+    return latency.run(scope.setup, sizes, dtype=("fp32", "bf16"), batch=64)
 
 
 def _degree(scope: Scope) -> Result:
     nodes, degrees = (256, (8, 64, 256)) if scope.quick else (1024, degree.DEGREES)
-    return degree.run(degrees, nodes, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    return degree.run(scope.setup, degrees, nodes)
 
 
 def _precision(scope: Scope) -> Result:
     test = precision.QUICK_TEST if scope.quick else precision.DEFAULT_TEST
-    return precision.run(scope.model, test=test, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    return precision.run(scope.setup, scope.model, test=test)
 
 
 def _threads(scope: Scope) -> Result:
-    sizes, template = (256,) if scope.quick else threads.SIZES, load_plant("fcu").template
-    return threads.run(sizes, template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    return scaling.thread_speedup(scope.setup, (256,) if scope.quick else scaling.THREADS_SIZES)
 
 
 def _stream(scope: Scope) -> Result:
-    sizes, template = (32, 384) if scope.quick else stream.SIZES, load_plant("fcu").template
-    return stream.run(sizes, template=template, effort=scope.effort, seed=scope.seed, progress=scope.say)
+    return scaling.throughput(scope.setup, (32, 384) if scope.quick else scaling.STREAM_SIZES)
 
 
 def _events(scope: Scope) -> Result:
     zones, minutes = ((2,), 30) if scope.quick else ((12, 48), 480)
-    return events.run(scope.model, zones, minutes, seed=scope.seed, progress=scope.say)
+    return incremental.run(scope.setup, scope.model, zones, minutes)
 
 
 def _detection(scope: Scope) -> Result:
-    return studies.table_ii(scope.paper_bench(), None, scope.seeds)
+    return studies.table_ii(scope.paper_bench, None, scope.seeds)
 
 
 def _scenarios(scope: Scope) -> Result:
-    return studies.table_iii(scope.paper_bench(), None, scope.seeds)
+    return studies.table_iii(scope.paper_bench, None, scope.seeds)
 
 
 def _heads(scope: Scope) -> Result:
-    return studies.head_counts(scope.paper_bench(), None, scope.seeds)
+    return studies.head_counts(scope.paper_bench, None, scope.seeds)
 
 
 def _ablation(scope: Scope) -> Result:
-    return studies.ablations(scope.paper_bench(), None, scope.seeds, scope.model)
+    return studies.ablations(scope.paper_bench, None, scope.seeds, scope.model)
 
 
 EXPERIMENTS = (
     Experiment(
         name="latency",
-        shows="Table I: latency, one window a call",
+        title="Table I: latency of one window per call",
         command="graphghha bench paper --only latency",
         run=_latency,
         bench="latency",
@@ -138,7 +127,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="latency-batch-64",
-        shows="Table I: latency, amortised over 64 windows",
+        title="Table I: latency per window in batches of 64",
         command="graphghha bench paper --only latency-batch-64",
         run=_latency_batch,
         bench="latency",
@@ -147,7 +136,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="detection",
-        shows="Table II: detection against the size of the graph",
+        title="Table II: detection by graph size",
         command="graphghha bench detection",
         run=_detection,
         bench="detection",
@@ -155,7 +144,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="scenarios",
-        shows="Table III: detection by family of attacks",
+        title="Table III: detection by attack family",
         command="graphghha bench scenarios",
         run=_scenarios,
         bench="scenarios",
@@ -163,7 +152,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="heads",
-        shows="Number of heads",
+        title="Number of heads",
         command="graphghha bench heads",
         run=_heads,
         bench="heads",
@@ -171,7 +160,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="ablation",
-        shows="What each part of the layer is worth",
+        title="Ablation: the contribution of each part of the layer",
         command="graphghha bench ablation",
         run=_ablation,
         bench="ablation",
@@ -180,7 +169,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="precision",
-        shows="Table IV: precision of the arithmetic",
+        title="Table IV: arithmetic precision",
         command="graphghha bench precision",
         run=_precision,
         bench="precision",
@@ -189,7 +178,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="degree",
-        shows="Latency against the density of the graph",
+        title="Latency by number of neighbours",
         command="graphghha bench degree",
         run=_degree,
         bench="degree",
@@ -197,7 +186,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="threads",
-        shows="More threads",
+        title="Speed-up with two threads",
         command="graphghha bench threads",
         run=_threads,
         bench="threads",
@@ -205,7 +194,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="stream",
-        shows="Throughput of the engine",
+        title="Throughput of the engine",
         command="graphghha bench stream",
         run=_stream,
         bench="stream",
@@ -213,7 +202,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="events",
-        shows="Events instead of full passes",
+        title="Event-driven scoring",
         command="graphghha bench events",
         run=_events,
         bench="events",

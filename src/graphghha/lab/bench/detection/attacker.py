@@ -1,7 +1,7 @@
-"""Recall against an attacker who knows the network and may set the attacked node's features at will.
+"""Recall against an attacker who knows the network and sets the features of the compromised node.
 
-The threat model grants him the readings of the node he holds, within what a sensor can say; the others stay as they
-are. Projected gradient descent on those features, against the highest attack score anywhere in the zone.
+The attacker may choose any values within the range of the features; all other nodes stay as they are. Projected
+gradient descent on these features minimizes the highest attack score in the zone.
 
 b zones, n nodes, f features.
 """
@@ -27,10 +27,10 @@ from graphghha.windows.features import FEATURE_RANGE
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttackerConfig:
     steps: int = 40
-    step_size: float = 0.3  # in the network's features, whose range is about +-4.6
+    step_size: float = 0.3  # in units of the features, whose range is about +-4.6
     restarts: int = 2
-    zones: int = 400  # attacked zone-windows to try
-    days: int = 10  # of each season's building they are drawn from
+    zones: int = 400  # attacked zone-windows
+    days: int = 10  # simulated days per season
 
 
 DEFAULT_ATTACKER = AttackerConfig()
@@ -38,36 +38,36 @@ QUICK_ATTACKER = AttackerConfig(steps=10, restarts=1, zones=60, days=5)
 
 
 class Defender:
-    """A model in torch, with its calibration: attack log-odds [b n] of single zones."""
+    """A model with its calibration in torch; gives calibrated attack log-odds [b n] of single zones."""
 
     def __init__(self, model: Model) -> None:
         self.adu = adu_from_arrays(model.template, model.adu_config, model.weights)
-        self.adu.train()  # the form whose gradients are cheap; there is no dropout
+        self.adu.train()  # the form with cheap gradients; there is no dropout
         for weight in self.adu.parameters():
             weight.requires_grad_(False)
         self._slope, self._bias = model.calibration.inverse_temperature, torch.tensor(model.calibration.bias)
 
     def log_odds(self, features: Tensor) -> Tensor:
         logits = self.adu.logits(features, self.adu.template) * self._slope + self._bias
-        found: Tensor = logits[..., 1:].logsumexp(dim=-1) - logits[..., 0]
-        return found
+        log_odds: Tensor = logits[..., 1:].logsumexp(dim=-1) - logits[..., 0]
+        return log_odds
 
 
-def evade(defender: Defender, features: Tensor, held: Tensor, config: AttackerConfig, seed: int) -> Tensor:
-    """Features [b n f] with those of the held nodes [b n] set so that the zone's highest score is least."""
+def evade(defender: Defender, features: Tensor, compromised: Tensor, config: AttackerConfig, seed: int) -> Tensor:
+    """Return features [b n f] in which those of the compromised nodes [b n] minimize the zone's highest score."""
     generator = torch.Generator().manual_seed(seed)
     best, best_score = features.clone(), defender.log_odds(features).amax(dim=1)
-    free = held[..., None].float()
+    free = compromised[..., None].float()
     for restart in range(config.restarts):
         noise = (torch.rand(features.shape, generator=generator) * 2 - 1) * FEATURE_RANGE
-        at = features if restart == 0 else torch.where(held[..., None], noise, features)
+        at = features if restart == 0 else torch.where(compromised[..., None], noise, features)
         for _ in range(config.steps):
             at = at.detach().requires_grad_(True)
             scores = defender.log_odds(at)
-            # a smooth maximum: every node of the zone that shouts is hushed
+            # a smooth maximum lowers the scores of all nodes with a high one at once
             (gradient,) = torch.autograd.grad(scores.logsumexp(dim=1).sum(), at)
             at = (at - config.step_size * gradient.sign() * free).clamp(-FEATURE_RANGE, FEATURE_RANGE)
-            at = torch.where(held[..., None], at, features).detach()
+            at = torch.where(compromised[..., None], at, features).detach()
             score = defender.log_odds(at).amax(dim=1)
             better = score < best_score
             best[better], best_score = at[better], torch.minimum(best_score, score)
@@ -75,25 +75,24 @@ def evade(defender: Defender, features: Tensor, held: Tensor, config: AttackerCo
 
 
 def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig) -> tuple[Tensor, Tensor]:
-    """Features [b n f] of clearly attacked zones in unseen buildings, and which nodes are attacked [b n]."""
-    features, held = [], []
+    """Return features [b n f] of visibly attacked zones in unseen buildings, and the attacked nodes [b n]."""
+    features, compromised = [], []
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     for run in _runs(seed, cases, config.days):
-        found = labelled_windows(
-            plant, run, model.preprocessing, stride_min=120, canonical_labels=False
-        )  # the nodes he really holds
+        # labels name the nodes that are really attacked
+        found = labelled_windows(plant, run, model.preprocessing, stride_min=120, canonical_labels=False)
         attacked = (found.labels > 0) & (found.label_quality == VISIBLE)
         zones = attacked.any(axis=2)
         features.append(found.features[zones].astype(np.float32))
-        held.append(attacked[zones])
-    chosen = np.random.default_rng(seed).permutation(sum(map(len, held)))[: config.zones]
-    return torch.as_tensor(np.concatenate(features)[chosen]), torch.as_tensor(np.concatenate(held)[chosen])
+        compromised.append(attacked[zones])
+    chosen = np.random.default_rng(seed).permutation(sum(map(len, compromised)))[: config.zones]
+    return torch.as_tensor(np.concatenate(features)[chosen]), torch.as_tensor(np.concatenate(compromised)[chosen])
 
 
 def _runs(seed: int, cases: Sequence[str], days: int) -> list[Run]:
     starts = (datetime(2018, 1, 20), datetime(2018, 4, 20), datetime(2018, 7, 20), datetime(2018, 10, 20))
-    plain = [Run(seed=950_000_000 + 10 * seed + n, start=at, days=days, zones=12) for n, at in enumerate(starts)]
-    return [attacked_run(run, cases, Schedule(mean_gap_days=2.0)) for run in plain]
+    normal = [Run(seed=950_000_000 + 10 * seed + n, start=at, days=days, zones=12) for n, at in enumerate(starts)]
+    return [attacked_run(run, cases, Schedule(mean_gap_days=2.0)) for run in normal]
 
 
 def robustness(
@@ -102,22 +101,22 @@ def robustness(
     *,
     seed: int = 0,
     config: AttackerConfig = DEFAULT_ATTACKER,
-    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Share of attacked zones with a node at the shipped threshold, before and after the attacker's work."""
+    """Return the share of attacked zones and nodes in alarm, as attacked and after the features were optimized."""
     defender, raise_at = Defender(model), model.thresholds.rule.raise_at
     threshold = float(np.log(raise_at / (1 - raise_at)))
-    say("attacker: windows of attacked zones")
-    features, held = attacked_zones(plant, model, seed, config)
-    say(f"attacker: {len(features)} zones, {config.restarts} x {config.steps} steps")
-    after = evade(defender, features, held, config, seed)
+    progress("attacker: windows of attacked zones")
+    features, compromised = attacked_zones(plant, model, seed, config)
+    progress(f"attacker: {len(features)} zones, {config.restarts} x {config.steps} steps")
+    after = evade(defender, features, compromised, config, seed)
 
     def shares(x: Tensor, nodes: NDArray[np.bool_]) -> dict[str, float]:
         with torch.no_grad():
             alarmed = defender.log_odds(x).numpy() >= threshold
         return {"zone": float(alarmed.any(axis=1).mean()), "node": float(alarmed[nodes].mean())}
 
-    measured = held.numpy()
+    measured = compromised.numpy()
     return {
         "config": asdict(config),
         "zones": len(features),

@@ -14,7 +14,7 @@ from graphghha.engine import EngineConfig
 from graphghha.errors import DataError, DivergedError, LeakError
 from graphghha.lab.baselines import BASELINES, BaselineConfig
 from graphghha.lab.bench.detection.variants import METHODS, Variant
-from graphghha.lab.bench.harness import machine_info
+from graphghha.lab.bench.results import make_result
 from graphghha.lab.bench.speed.methods import half_dtype
 from graphghha.lab.evaluation import DeployConfig, deploy_task, evaluate_task
 from graphghha.lab.training import (
@@ -29,14 +29,14 @@ from graphghha.lab.training import (
 )
 from graphghha.models import load_model, save_model
 from graphghha.nn.dtype import DtypeName
+from graphghha.plants import load_plant
 
-NODES = 32  # of one zone
-SIZE = 384  # twelve zones
+ZONES = 12
 FULL = DeployConfig(runs=4, days=14)
-ALIKE = DeployConfig(seed=20, runs=4, days=14, unseen_runs=0)  # buildings that no choice was made on
+COMPARISON = DeployConfig(seed=20, runs=4, days=14, unseen_runs=0)  # buildings that influenced no design choice
 QUICK = DeployConfig(runs=1, days=2, unseen_runs=0)
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 OnStep = Callable[[str, Progress], None]
 
 
@@ -57,24 +57,25 @@ def deploy_study(
     config: DeployConfig,
     work: Path,
     baselines: BaselineConfig | None = None,
-    say: Say = lambda text: None,
+    progress: Report = lambda line: None,
 ) -> dict[str, Any]:
-    """Rows of a model and of the baselines at every size. Buildings differ by size; their spread is `f1_std`."""
-    rows = []
+    """Return rows of a model and of the baselines at every size. `f1_std` is the spread over the buildings."""
+    trained = load_model(model)
+    nodes, rows = trained.template.num_nodes, []
     for size in sizes:
-        say(f"{size} nodes")
-        task = deploy_task(load_model(model), replace(config, zones=size // NODES))
-        found = evaluate_task(task, baselines=baselines, work=work / f"baselines-{size}", say=say)
-        first, *others = found["rows"]
+        progress(f"{size} nodes")
+        task = deploy_task(trained, replace(config, zones=size // nodes))
+        report = evaluate_task(task, baselines=baselines, work=work / f"baselines-{size}", say=progress)
+        first, *others = report["rows"]
         rows += [{**first, "method": "graphghha"}, *others]
-    settings = {"protocol": "deploy", **asdict(config), "zones": [size // NODES for size in sizes]}
-    return _result(settings, rows)
+    settings = {"protocol": "deploy", **asdict(config), "zones": [size // nodes for size in sizes]}
+    return make_result("detection", settings, rows)
 
 
 class Comparison:
-    """The four methods and some baselines, each seed with training, validation and test buildings of its own.
+    """Compares methods trained alike; each seed has training, validation and test buildings of its own.
 
-    Every (method, seed, size) leaves one JSON file, so a run that was stopped goes on where it was.
+    Every (method, seed, size) leaves one JSON file, so that a stopped run resumes where it was.
     """
 
     def __init__(
@@ -84,11 +85,12 @@ class Comparison:
         setup: TrainingSetup,
         *,
         methods: Sequence[Variant] = METHODS,
-        say: Say = lambda text: None,
-        on_step: OnStep = lambda name, progress: None,
+        progress: Report = lambda line: None,
+        on_step: OnStep = lambda name, step: None,
     ) -> None:
         self.work, self.config, self.setup, self.methods = work, config, setup, methods
-        self.say, self.on_step = say, on_step
+        self.progress, self.on_step = progress, on_step
+        self.nodes = load_plant(setup.recipe.plant).template.num_nodes
         work.mkdir(parents=True, exist_ok=True)
         self.half = half_dtype()
         networks = {variant.name: (repr(variant.adu), self._dtype(variant)) for variant in methods}
@@ -96,17 +98,18 @@ class Comparison:
         check_settings(work / "comparison.json", json.loads(json.dumps(kept)))
 
     def run(self, sizes: Sequence[int], seeds: Sequence[int]) -> dict[str, Any]:
-        """Means over seeds, and the spread of F1 over them."""
-        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        """Return means over seeds, and the spread of F1 over them."""
+        by_method: dict[tuple[str, int], list[dict[str, Any]]] = {}
         for seed in seeds:
             for size in sizes:
                 for variant in self.methods:
                     for row in self._rows(variant, seed, size):
-                        found.setdefault((row["method"], size), []).append(row)
+                        by_method.setdefault((row["method"], size), []).append(row)
         rows = [
-            {"nodes": size, "method": method, "protocol": "deploy", **mean(of)} for (method, size), of in found.items()
+            {"nodes": size, "method": method, "protocol": "deploy", **mean(of)}
+            for (method, size), of in by_method.items()
         ]
-        settings = {**asdict(self.config), "zones": [size // NODES for size in sizes], "seeds": list(seeds)}
+        settings = {**asdict(self.config), "zones": [size // self.nodes for size in sizes], "seeds": list(seeds)}
         recipe, calibration = self.setup.recipe, self.setup.calibration
         learnt = {
             "attacked_runs": recipe.attacked_runs,
@@ -116,31 +119,33 @@ class Comparison:
             "price_per_day": self.setup.false_alarm_rate,
             "half_dtype": self.half,
         }
-        return _result({"protocol": "deploy", "retrain": learnt, **settings}, rows)
+        return make_result("detection", {"protocol": "deploy", "retrain": learnt, **settings}, rows)
 
     def _dtype(self, variant: Variant) -> DtypeName:
         return "fp32" if variant.dtype == "fp32" else self.half
 
     def _rows(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
-        """The row of a method, and beside GraphGHHA those of the baselines."""
-        stored = self.work / f"rows-{variant.name}-{seed}-{size}.json"
-        if not stored.exists():
+        """Return the row of a method; for GraphGHHA also those of the baselines."""
+        file = self.work / f"rows-{variant.name}-{seed}-{size}.json"
+        if not file.exists():
             try:
-                found = self._judged(variant, seed, size)
+                results = self._evaluate(variant, seed, size)
             except LeakError:
-                raise  # no figure of such a run may stand anywhere
-            except (DivergedError, DataError) as exc:  # it did not train, or no threshold keeps the budget
-                self.say(f"{variant.name}, seed {seed}: {exc}")
-                found = [{"f1": None, "failed": str(exc)}]
-            first, *others = found
-            atomic_write(stored, json.dumps([{**first, "method": variant.name}, *others]))
-        rows: list[dict[str, Any]] = json.loads(stored.read_text(encoding="utf-8"))
+                raise  # no figure of such a run may be published
+            except (DivergedError, DataError) as exc:  # it diverged, or no threshold meets the budget
+                self.progress(f"{variant.name}, seed {seed}: {exc}")
+                results = [{"f1": None, "failed": str(exc)}]
+            first, *others = results
+            atomic_write(file, json.dumps([{**first, "method": variant.name}, *others]))
+        rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
         return rows
 
-    def _judged(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
+    def _evaluate(self, variant: Variant, seed: int, size: int) -> list[dict[str, Any]]:
         model = self._model(variant, seed)
-        self.say(f"{variant.name}, seed {seed}: {size} nodes")
-        task = deploy_task(load_model(model), replace(self.config, zones=size // NODES, seed=self.config.seed + seed))
+        self.progress(f"{variant.name}, seed {seed}: {size} nodes")
+        task = deploy_task(
+            load_model(model), replace(self.config, zones=size // self.nodes, seed=self.config.seed + seed)
+        )
         baselines = None
         if variant.name == "graphghha" and self.setup.baselines:
             baselines = BaselineConfig(names=self.setup.baselines, validation=self.setup.calibration.validation)
@@ -149,7 +154,7 @@ class Comparison:
             baselines=baselines,
             work=self.work / "baselines",
             false_alarm_rate=self.setup.false_alarm_rate,
-            say=self.say,
+            say=self.progress,
             engine=EngineConfig(dtype=self._dtype(variant)),
         )["rows"]
         return rows
@@ -159,22 +164,22 @@ class Comparison:
         own = self.work / f"seed-{seed}"
         home = own / name
         if not (home / "manifest.json").exists():
-            self.say(f"{name}, seed {seed}: training")
+            self.progress(f"{name}, seed {seed}: training")
             common = self.setup.recipe
             recipe = replace(common, seed=seed, adu=dict(variant.adu), fit=replace(common.fit, seed=seed))
             trained = train_network(
                 recipe,
                 own,
                 snapshot=own / f"snapshot-{name}.pt",
-                say=self.say,
-                on_step=lambda progress: self.on_step(f"{name}, seed {seed}", progress),
+                say=self.progress,
+                on_step=lambda step: self.on_step(f"{name}, seed {seed}", step),
             )
-            save_model(calibrate_and_threshold(trained, recipe, self.setup.calibration, say=self.say), home)
+            save_model(calibrate_and_threshold(trained, recipe, self.setup.calibration, say=self.progress), home)
         return home
 
 
 def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Every figure's mean over the rows that have it, and the spread of F1; what failed is said instead."""
+    """Return the mean of every figure over the rows that have it, and the spread of F1; or the reason of a failure."""
     if failed := [row["failed"] for row in rows if "failed" in row]:
         return {"f1": None, "f1_std": None, "seeds": len(rows), "failed": failed[0]}
     figures: dict[str, Any] = {}
@@ -183,7 +188,3 @@ def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         figures[name] = float(np.mean(values)) if values else None
     spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None
     return dict(sorted(figures.items())) | {"f1_std": spread, "seeds": len(rows)}
-
-
-def _result(settings: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"bench": "detection", "machine": machine_info(), "config": settings, "rows": rows}

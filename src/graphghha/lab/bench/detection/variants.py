@@ -1,4 +1,4 @@
-"""What detection benchmarks compare: the paper's four methods, four without a network, head counts and ablations."""
+"""What the detection benchmarks compare: the paper's four methods, four baselines, head counts and ablations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,29 +11,29 @@ from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.plants import Plant
 from graphghha.windows.features import FEATURE_NAMES
 
-CAP = 8  # neighbours: binds on the hubs of the fan-coil template only
+CAP = 8  # neighbours; only the hubs of the fan-coil template have more
 PAPER_CAP = 4  # the paper's r = s / 8 on the template's 32 nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Settings of an ADU, and what it may not see in training.
+    """A network with its settings, or a baseline.
 
-    `trained_as` names the variant whose weights it takes instead of its own training.
+    `trained_as` names another variant whose weights this one takes instead of being trained.
     """
 
     name: str
     adu: Mapping[str, Any] = field(default_factory=dict)
     trained_as: str | None = None
     dtype: DtypeName = "fp32"
-    without_family: str | None = None  # of attacks
+    without_family: str | None = None  # attack family that is left out of training
     baseline: FitBaseline | None = None  # instead of a network
 
     def build(self, plant: Plant) -> ADU:
         return ADU(plant.template, in_features=len(FEATURE_NAMES), **self.adu)
 
     def cast(self, adu: ADU) -> ADU:
-        """With weights that fit the method's precision; sums are kept in fp32, as hardware for fp16 keeps them."""
+        """Round the weights to the variant's precision. Sums stay in fp32, as in hardware for fp16."""
         return adu if self.dtype == "fp32" else adu.to(torch_dtype(self.dtype)).float()
 
 
@@ -42,7 +42,7 @@ def _graphghha(name: str, **settings: Any) -> Variant:
 
 
 def without_family(family: str) -> Variant:
-    """GraphGHHA as ever, trained without any case of a family."""
+    """Return GraphGHHA trained without any case of a family."""
     return replace(GRAPHGHHA, name=f"without {family}", without_family=family)
 
 
@@ -67,7 +67,7 @@ BASELINES = (
 HEADS = (
     _graphghha("2 heads", heads=2),
     _graphghha("4 heads", heads=4),
-    replace(_graphghha("8 heads", heads=8), trained_as="graphghha"),  # the usual number
+    replace(_graphghha("8 heads", heads=8), trained_as="graphghha"),  # the default number
     _graphghha("16 heads", heads=16),
 )
 ABLATIONS = (
@@ -76,7 +76,7 @@ ABLATIONS = (
     _graphghha("global only", options={"gate": "global"}),
     _graphghha("local only", options={"gate": "local"}),
     _graphghha("cap 4", neighbors=NeighborRule(max_neighbors=4)),
-    # no node of the fan-coil template has more than fifteen neighbours and itself: both are one network
+    # no node of the fan-coil template has more than fifteen neighbours and itself, so this equals "no cap"
     replace(_graphghha("cap 16", neighbors=NeighborRule(max_neighbors=16)), trained_as="no cap"),
     _graphghha("no cap", neighbors=NeighborRule()),
     _graphghha("raw global sum", options={"global_norm": "raw"}),

@@ -1,16 +1,15 @@
-"""docs/results/detection.md, written from benchmark JSON: nothing on it is typed by hand."""
+"""docs/results/detection.md, generated from the JSON of the detection studies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphghha.lab.bench.pages.detection_plots import families_figure, heads_figure, sizes_figure, tradeoff_figure
-from graphghha.lab.markdown import number
+from graphghha.lab.bench.pages.plots import ALWAYS, families_figure, heads_figure, sizes_figure, tradeoff_figure
+from graphghha.lab.markdown import Result, number, table
 from graphghha.lab.paper import printed_tables as paper
 from graphghha.lab.training import DEFAULT
 from graphghha.windows.features import FEATURE_NAMES
 
-Result = Mapping[str, Any]
 STUDIES = ("detection", "scenarios", "heads", "ablation")
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha")
 BASELINES = ("largest_residual", "value_pca", "largest_value", "random")
@@ -19,45 +18,53 @@ BASELINES = ("largest_residual", "value_pca", "largest_value", "random")
 def detection_page(results: Mapping[str, Result], directory: Path, deploy: Result | None = None) -> Path:
     """Write the page and its figures from results by name: detection, scenarios, heads, ablation, latency.
 
-    `deploy` is the comparison of the methods under the deploy protocol.
+    `deploy` is the comparison of the methods under the deploy protocol. Returns the path of the page.
     """
     directory.mkdir(parents=True, exist_ok=True)
     parts = ["# Detection: Tables II and III, heads and ablations", "", _INTRO]
-    if found := results.get("detection"):
-        parts += [_config(found), *_table_ii(found)]
-        sizes_figure(found, directory / "detection.svg")
+    if study := results.get("detection"):
+        parts += [_settings(study), *_table_ii(study)]
+        sizes_figure(study, directory / "detection.svg")
         parts += ["", "![F1 against size](detection.svg)"]
         if latency := results.get("latency"):
-            tradeoff_figure(found, latency, directory / "tradeoff.svg")
-            parts += ["", "## F1 against latency", "", "![F1 against latency](tradeoff.svg)", "", _of_table_i(latency)]
-    if found := results.get("scenarios") or results.get("detection"):
-        parts += _table_iii(found, results.get("detection"), directory)
+            tradeoff_figure(study, latency, directory / "tradeoff.svg")
+            parts += [
+                "",
+                "## F1 against latency",
+                "",
+                "![F1 against latency](tradeoff.svg)",
+                "",
+                _latency_note(latency),
+            ]
+    if study := results.get("scenarios") or results.get("detection"):
+        parts += _table_iii(study, results.get("detection"), directory)
     if deploy:
         parts += _deploy(deploy)
-    if found := results.get("heads"):
-        heads_figure(found, directory / "heads.svg")
-        parts += _heads(found)
-    if found := results.get("ablation"):
-        parts += _ablation(found)
+    if study := results.get("heads"):
+        heads_figure(study, directory / "heads.svg")
+        parts += _heads(study)
+    if study := results.get("ablation"):
+        parts += [*_ablation(study), *_attacker(study["attacker"])]
     page = directory / "detection.md"
     page.write_text("\n".join(parts) + "\n", encoding="utf-8")
     return page
 
 
-_INTRO = """The paper's protocol on our testbed: one unit, one case for a whole year, a year cut into z segments that
-become the zones of one graph of 32 z nodes ([how](../decisions/paper-protocol.md)). Training, validation and test are
-years of their own, with other weather and noise. A sample is alarmed when its worst node, averaged over zones, passes
-the score that one normal sample in a hundred reaches in the worst of the validation years. F1 is of each case against
-as many normal samples, then the mean over the 48 public cases; "always" would score 0.667. `raw` counts samples that
-show nothing as misses, `ceiling` is the raw score of a perfect detector of those that do; it judges by the last half
-hour, so that a detector with days of memory may lie above it. The paper's own F1 stands in brackets. Quantized GAT is
-the vanilla one with its weights in fp16. The baselines without a network score the same windows: `largest_residual`
-by the reading farthest from the value that its neighbours imply, `value_pca` by what principal components of the zone's
-readings leave unexplained, `largest_value` by the reading farthest from its usual values, `random` by chance. A sample
-is attacked or not, so that the baseline "class = node kind" would equal "always"."""
+_INTRO = """The paper's protocol on our testbed: one unit runs one case for a whole year, and the year is cut into z
+segments that become the zones of one graph of 32 z nodes ([details](../decisions/paper-protocol.md)). Training,
+validation and test are different years, with other weather and noise. A sample raises an alarm if the score of its
+worst node, averaged over zones, exceeds the score that one normal sample in a hundred reaches in the worst validation
+year. F1 is that of each case against as many normal samples, averaged over the 48 public cases; a detector that always
+alarms scores 0.667 ("always"). `raw` counts samples in which the attack is not visible as misses, and `ceiling` is the
+raw score of a perfect detector of the visible ones. Visibility is judged by the last half hour, so that a detector
+with days of memory may exceed the ceiling. The paper's own F1 is given in brackets. Quantized GAT is the vanilla one
+with its weights in fp16. The baselines without a network score the same windows: `largest_residual` by the reading
+farthest from the value that its neighbours imply, `value_pca` by what principal components of the zone's readings
+leave unexplained, `largest_value` by the reading farthest from its usual values, `random` by chance. A sample is
+attacked or not, so that the baseline "class = node kind" would equal "always"."""
 
 
-def _config(result: Result) -> str:
+def _settings(result: Result) -> str:
     config, machine = result["config"], result["machine"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
     return (
@@ -68,12 +75,12 @@ def _config(result: Result) -> str:
     )
 
 
-def _of_table_i(latency: Result) -> str:
+def _latency_note(latency: Result) -> str:
     config = latency["config"]
     return (
         f"Times are those of [Table I](latency.md), where every capped method keeps at most {config['max_neighbors']} "
-        f"neighbours and a node has {config['in_features']} features; the networks of this page keep fewer (above) and "
-        f"read {len(FEATURE_NAMES)}."
+        f"neighbours and a node has {config['in_features']} features; the networks of this page keep fewer neighbours "
+        f"(see above) and have {len(FEATURE_NAMES)} features."
     )
 
 
@@ -83,65 +90,61 @@ def _printed(method: str, nodes: int) -> str:
     return f" ({paper.TABLE_II[method][paper.SIZES.index(nodes)][2]:.3f})"
 
 
-def _spread(row: Mapping[str, Any]) -> str:
+def _f1(row: Mapping[str, Any]) -> str:
+    """F1 with its spread over seeds, or why there is none."""
     if "failed" in row:
         return str(row["failed"])
     if "diverged_at" in row:
-        return f"does not train: loss no number at step {row['diverged_at']}"
+        return f"does not train: loss not finite at step {row['diverged_at']}"
     return f"{row['f1']:.3f}" + (f" ± {row['f1_std']:.3f}" if row["f1_std"] is not None else "")
 
 
 def _table_ii(result: Result) -> list[str]:
     rows = {(row["method"], row["nodes"]): row for row in result["rows"]}
-    methods = [method for method in (*METHODS, *BASELINES) if any(found == method for found, _ in rows)]
-    lines = ["## Table II: F1 by method and size", "", "| nodes | " + " | ".join(methods) + " | always |"]
-    lines.append("|---" * (len(methods) + 2) + "|")
-    for nodes in sorted({row["nodes"] for row in result["rows"]}):
-        cells = [
-            f"{_spread(rows[method, nodes])}{_printed(method, nodes)}" if (method, nodes) in rows else ""
-            for method in methods
-        ]
-        lines.append(f"| {nodes} | " + " | ".join(cells) + " | 0.667 |")
-    lines += [
+    methods = [method for method in (*METHODS, *BASELINES) if any(own == method for own, _ in rows)]
+    sizes = sorted({nodes for _, nodes in rows})
+
+    def f1(method: str, nodes: int) -> str:
+        return f"{_f1(rows[method, nodes])}{_printed(method, nodes)}" if (method, nodes) in rows else ""
+
+    def false_rate(method: str, nodes: int) -> str:
+        return number(rows[method, nodes]["false_rate"]) if (method, nodes) in rows else ""
+
+    detail = ("p", "r", "f1", "f1_raw", "f1_ceiling", "false_rate")
+    own = {nodes: rows["graphghha", nodes] for nodes in sizes if ("graphghha", nodes) in rows}
+    return [
+        *("## Table II: F1 by method and size", ""),
+        *table(
+            ("nodes", *methods, "always"),
+            [(nodes, *(f1(method, nodes) for method in methods), number(ALWAYS)) for nodes in sizes],
+        ),
         "",
-        "± is the standard deviation over seeds: first weights, draws and the test year. Training and validation years "
-        f"are the same for all. {_networks(result)}",
-        "",
-        "Share of normal test samples above the threshold, where one in a hundred is aimed at:",
-        "",
-        "| nodes | " + " | ".join(methods) + " |",
-        "|---" * (len(methods) + 1) + "|",
+        "± is the standard deviation over seeds, which determine the initial weights, the training samples and the "
+        f"test year. Training and validation years are the same for all seeds. {_networks(result)}",
+        *("", "Share of normal test samples above the threshold, where the aim is one in a hundred:", ""),
+        *table(("nodes", *methods), [(nodes, *(false_rate(method, nodes) for method in methods)) for nodes in sizes]),
+        *("", "GraphGHHA in detail:", ""),
+        *table(
+            ("nodes", "p", "r", "f1", "raw", "ceiling", "false rate", "samples a case"),
+            [(nodes, *(number(row[figure]) for figure in detail), row["samples"]) for nodes, row in own.items()],
+        ),
     ]
-    for nodes in sorted({row["nodes"] for row in result["rows"]}):
-        rates = [f"{rows[method, nodes]['false_rate']:.3f}" if (method, nodes) in rows else "" for method in methods]
-        lines.append(f"| {nodes} | " + " | ".join(rates) + " |")
-    lines += ["", "GraphGHHA in detail:", "", "| nodes | p | r | f1 | raw | ceiling | false rate | samples a case |"]
-    lines.append("|---" * 8 + "|")
-    for (method, nodes), row in sorted(rows.items(), key=lambda item: item[0][1]):
-        if method == "graphghha":
-            figures = " | ".join(f"{row[name]:.3f}" for name in ("p", "r", "f1", "f1_raw", "f1_ceiling", "false_rate"))
-            lines.append(f"| {nodes} | {figures} | {row['samples']} |")
-    return lines
 
 
 def _networks(result: Result) -> str:
-    """Parameters and caps of the four methods: they are not the same, and a reader should know."""
-    words = [
-        f"{found['method']} {found['parameters']:,} and "
-        f"{'all neighbours' if found['max_neighbors'] is None else 'at most ' + str(found['max_neighbors'])}"
-        for found in result["networks"]
+    """Parameters and caps of the four methods, which differ."""
+    texts = [
+        f"{network['method']} {network['parameters']:,} and "
+        f"{'all neighbours' if network['max_neighbors'] is None else 'at most ' + str(network['max_neighbors'])}"
+        for network in result["networks"]
     ]
-    return f"Parameters and neighbours: {'; '.join(words)}." if words else ""
+    return f"Parameters and neighbours: {'; '.join(texts)}." if texts else ""
 
 
-_UNSEEN = """A network finds what it was taught and what resembles it, and misses the rest of a family it never saw
-(first seed). The last column has seen no attack at all: its expectation of every reading is learnt from normal
-operation only, so that no family is strange to it. Networks read these residuals among their features."""
-
-
-def _families_of(result: Result, method: str, nodes: int) -> Mapping[str, Any]:
-    found = (row["families"] for row in result["families"] if (row["method"], row["nodes"]) == (method, nodes))
-    return next(found, {})
+_UNSEEN = """A network finds the attacks it was trained on and similar ones, and misses the rest of a family that was
+left out of its training (first seed). The last column is trained on no attack at all: its expectation of every reading
+is learnt from normal operation only, so that all families are equally unknown to it. The networks have these residuals
+among their features."""
 
 
 def _table_iii(result: Result, table_ii: Result | None, directory: Path) -> list[str]:
@@ -150,37 +153,47 @@ def _table_iii(result: Result, table_ii: Result | None, directory: Path) -> list
         return []
     row = next((row for row in ours if row["nodes"] == 1024), ours[-1])
     families_figure(row, directory / "families.svg")
-    lines = [
-        "",
-        f"## Table III: GraphGHHA by family at {row['nodes']} nodes",
-        "",
-        "| family | F1 | paper | F1 of a network trained without the family | F1 of `largest_residual` |",
-        "|---|---|---|---|---|",
+    unseen = {scores["family"]: scores["f1"] for scores in result.get("unseen", ())}
+    residual = _families(table_ii, "largest_residual", row["nodes"]) if table_ii else {}
+    return [
+        *("", f"## Table III: GraphGHHA by family at {row['nodes']} nodes", ""),
+        *table(
+            ("family", "F1", "paper", "F1 of a network trained without the family", "F1 of `largest_residual`"),
+            [
+                (
+                    family,
+                    _percent(scores["f1"]),
+                    _percent(paper.printed_family(family), scale=1),
+                    _percent(unseen.get(family)),
+                    _percent(residual[family]["f1"] if family in residual else None),
+                )
+                for family, scores in row["families"].items()
+            ],
+        ),
+        *(("", _UNSEEN) if unseen else ()),
+        *("", "![F1 by family](families.svg)", "", "<details><summary>Every case</summary>", ""),
+        *table(
+            ("case", "F1"),
+            [(case, _percent(f1)) for scores in row["families"].values() for case, f1 in scores["cases"].items()],
+        ),
+        *("", "</details>"),
     ]
-    unseen = {found["family"]: found["f1"] for found in result.get("unseen", ())}
-    residual = _families_of(table_ii, "largest_residual", row["nodes"]) if table_ii else {}
-    for family, found in row["families"].items():
-        cells = (
-            100 * found["f1"],
-            paper.printed_family(family),
-            100 * unseen[family] if unseen.get(family) is not None else None,
-            100 * residual[family]["f1"] if family in residual else None,
-        )
-        lines.append(f"| {family} | " + " | ".join("" if cell is None else f"{cell:.1f} %" for cell in cells) + " |")
-    if unseen:
-        lines += ["", _UNSEEN]
-    lines += ["", "![F1 by family](families.svg)", "", "<details><summary>Every case</summary>", ""]
-    lines += ["| case | F1 |", "|---|---|"]
-    for found in row["families"].values():
-        lines += [f"| {case} | {100 * f1:.1f} % |" for case, f1 in found["cases"].items()]
-    return [*lines, "", "</details>"]
+
+
+def _families(result: Result, method: str, nodes: int) -> Mapping[str, Any]:
+    families = (row["families"] for row in result["families"] if (row["method"], row["nodes"]) == (method, nodes))
+    return next(families, {})
+
+
+def _percent(share: float | None, scale: int = 100) -> str:
+    return "" if share is None else f"{scale * share:.1f} %"
 
 
 _DEPLOY_COLUMNS = (
     ("event_recall", "attacks found"),
     ("false_alarms_per_day", "false alarms a day"),
     ("median_ttd_min", "minutes to find"),
-    ("event_recall_at_equal", "found at equal price"),
+    ("event_recall_at_equal", "found at equal false alarms"),
     ("hit_at_1", "Hit@1"),
     ("hit_at_3", "Hit@3"),
     ("macro_f1", "class macro-F1"),
@@ -190,66 +203,73 @@ _DEPLOY_COLUMNS = (
 
 def _deploy(result: Result) -> list[str]:
     config = result["config"]
-    learnt = config["retrain"]
-    lines = [
+    training = config["retrain"]
+    return [
+        *("", "## The deploy protocol: all methods trained alike", ""),
+        f"Each seed ({', '.join(map(str, config['seeds']))}) draws its own buildings: {training['attacked_runs']} "
+        f"attacked and {training['normal_runs']} normal ones for training (epochs: {training['epochs']}), and "
+        f"{config['runs']} unseen ones of {config['days']} days for the test. The shipped model is trained on "
+        f"{DEFAULT.attacked_runs} and {DEFAULT.normal_runs} (epochs: {DEFAULT.fit.epochs}): this table compares "
+        "methods, [the report card](deploy/report.md) describes what is shipped. Thresholds come from validation "
+        f"buildings at {training['budget_per_day']:g} false alarms a day. *Found at equal false alarms* is the most "
+        f"that any threshold finds with at most {training['price_per_day']:g} false alarms a day on the test data "
+        "itself. It treats all methods alike, but no threshold chosen beforehand reaches it for certain. All figures "
+        f"are means over seeds, ± is the standard deviation. Quantized GAT runs in {training['half_dtype']} here.",
         "",
-        "## The deploy protocol: all methods trained alike",
-        "",
-        f"Each seed ({', '.join(map(str, config['seeds']))}) draws its own buildings, {learnt['attacked_runs']} "
-        f"attacked and {learnt['normal_runs']} normal ones to learn from (passes: {learnt['epochs']}), and judges on "
-        f"{config['runs']} unseen ones for {config['days']} days. The shipped model learns from "
-        f"{DEFAULT.attacked_runs} and {DEFAULT.normal_runs} ({DEFAULT.fit.epochs}): this table compares methods, "
-        "[the report card](deploy/report.md) says what is shipped. Thresholds come from validation buildings at "
-        f"{learnt['budget_per_day']:g} false alarms a day. *At equal price*: the most that some threshold finds "
-        f"for at most {learnt['price_per_day']:g} false alarms a day on the test data itself, the same for all and no "
-        "promise. All figures are means over seeds, ± is the spread. "
-        f"Quantized GAT runs in {learnt['half_dtype']} here.",
-        "",
-        "| nodes | method | F1 | " + " | ".join(name for _, name in _DEPLOY_COLUMNS) + " |",
-        "|---" * (3 + len(_DEPLOY_COLUMNS)) + "|",
+        *table(
+            ("nodes", "method", "F1", *(name for _, name in _DEPLOY_COLUMNS)),
+            [
+                (row["nodes"], row["method"], _f1(row), *(number(row.get(figure)) for figure, _ in _DEPLOY_COLUMNS))
+                for row in result["rows"]
+            ],
+        ),
     ]
-    for row in result["rows"]:
-        cells = [number(row.get(figure)) for figure, _ in _DEPLOY_COLUMNS]
-        lines.append(f"| {row['nodes']} | {row['method']} | {_spread(row)} | " + " | ".join(cells) + " |")
-    return lines
 
 
 def _heads(result: Result) -> list[str]:
-    ms = {row["heads"]: row["ms"] for row in result["latency"]}
-    lines = ["", "## Number of heads", "", "| heads | F1 | paper | ms at 1024 nodes |", "|---|---|---|---|"]
+    ms = {row["heads"]: row for row in result["latency"]}
+    nodes = {row["nodes"] for row in result["latency"] if "nodes" in row} or {1024}
+    rows = []
     for row in result["rows"]:
         heads = int(row["method"].split()[0])
-        printed = paper.HEADS_F1.get(heads)
-        lines.append(f"| {heads} | {_spread(row)} | {printed or 'not stated'} | {ms[heads]:.3f} |")
-    return [*lines, "", "![heads](heads.svg)"]
+        rows.append((heads, _f1(row), paper.HEADS_F1.get(heads) or "not stated", number(ms[heads]["ms"])))
+    return [
+        *("", "## Number of heads", ""),
+        *table(("heads", "F1", "paper", f"ms at {min(nodes)} nodes"), rows),
+        *("", "![heads](heads.svg)"),
+    ]
 
 
 def _ablation(result: Result) -> list[str]:
     sizes = sorted({row["nodes"] for row in result["rows"]})
     rows = {(row["method"], row["nodes"]): row for row in result["rows"]}
-    names: Sequence[str] = list(dict.fromkeys(row["method"] for row in result["rows"]))
-    lines = ["", "## What each part is worth", "", "| variant | " + " | ".join(f"F1 at {n}" for n in sizes) + " |"]
-    lines.append("|---" * (len(sizes) + 1) + "|")
-    lines += [f"| {name} | " + " | ".join(_spread(rows[name, n]) for n in sizes) + " |" for name in names]
+    variants = dict.fromkeys(method for method, _ in rows)
+    lines = [
+        *("", "## Ablation: the contribution of each part", ""),
+        *table(
+            ("variant", *(f"F1 at {nodes}" for nodes in sizes)),
+            [(variant, *(_f1(rows[variant, nodes]) for nodes in sizes)) for variant in variants],
+        ),
+    ]
     if len(result["config"]["seeds"]) == 1:
-        lines += [
-            "",
-            "One seed: the spread of GraphGHHA over seeds, in Table II, says which differences may be chance.",
-        ]
-    found = result["attacker"]
+        note = "These are results of one seed: differences below the spread of GraphGHHA in Table II may be chance."
+        lines += ["", note]
+    return lines
+
+
+def _attacker(result: Result) -> list[str]:
+    config = result["config"]
     return [
-        *lines,
+        *("", "## An attacker who knows the network", ""),
+        f"The attacker sets the features of the compromised node at will within their range ({config['restarts']} x "
+        f"{config['steps']} steps of projected gradient descent), in {result['zones']} attacked zones of unseen "
+        f"buildings, against the shipped model and its threshold ({result['raise_at']:.3f}).",
         "",
-        "## An attacker who knows the network",
-        "",
-        f"He sets the features of the node he holds at will within their range ({found['config']['restarts']} x "
-        f"{found['config']['steps']} steps of projected gradient); {found['zones']} attacked zones of new buildings, "
-        f"the shipped model and threshold ({found['raise_at']:.3f}).",
-        "",
-        "| share in alarm | as attacked | with the attacker's work |",
-        "|---|---|---|",
-        *(
-            f"| {what} | {found['plain'][key]:.3f} | {found['evaded'][key]:.3f} |"
-            for key, what in (("zone", "some node of the zone"), ("node", "the attacked node"))
+        *table(
+            ("share in alarm", "as attacked", "with optimized features"),
+            [
+                (text, number(result["plain"][key]), number(result["evaded"][key]))
+                for key, text in (("zone", "some node of the zone"), ("node", "the attacked node"))
+            ],
         ),
     ]

@@ -1,44 +1,49 @@
-"""docs/results/events.md: event-driven scoring against full passes, from the JSON of `bench events`."""
+"""docs/results/events.md, generated from the JSON of `bench events`."""
 
 from pathlib import Path
 
-from graphghha.lab.markdown import Result, machine_line, table
+from graphghha.lab.bench.results import describe_machine
+from graphghha.lab.markdown import Result, table
 
 
 def events_page(result: Result, directory: Path) -> Path:
-    """Write the page."""
+    """Write the page and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     allowed, zone_nodes = result["config"]["allowed"], result["config"]["zone_nodes"]
     text = [
-        "# Events instead of full passes",
+        "# Event-driven scoring instead of full passes",
         "",
-        "`IncrementalEngine` recomputes only what the nodes that moved can reach. Here each setting follows the same "
-        "stream as a full pass per window; times are means over the stream of each step's best of three.",
+        "`IncrementalEngine` recomputes only the nodes that a change of features can reach. Every setting is compared "
+        "with a full pass per window on the same stream. Each step runs three times and its best time counts; the "
+        "times below are means over the stream.",
         "",
-        machine_line(result),
+        describe_machine(result),
         "",
         *[_verdict(best, allowed) for best in result["best"]],
     ]
     for stream, about in (
         (
             "normal operation",
-            f"The shipped model on {result['config']['minutes']} consecutive minutes of an undisturbed building.",
+            f"The shipped model scores {result['config']['minutes']} consecutive minutes of an undisturbed building.",
         ),
-        ("calm", "Made up: small noise, and each step a twentieth of the zones takes a new working point."),
+        (
+            "calm",
+            "A synthetic stream: small noise, and in each step a twentieth of the zones takes a new working point.",
+        ),
     ):
         rows = [row for row in result["rows"] if row["stream"] == stream]
         if rows:
             text += ["", f"## {stream.capitalize()}", "", about, "", *_sweep(rows)]
     text += [
         "",
-        "## What is possible at all",
+        "## The least possible work",
         "",
-        "The share of zones whose scores truly move by more than a bound from what was last shown: whoever knew the "
-        f"scores beforehand would still recompute these. Three layers spread a change over a zone of {zone_nodes} "
-        "nodes, so a zone is the least that can be recomputed.",
+        "The table gives the share of zones whose scores differ by more than a bound from those last shown. An engine "
+        "that knew the scores beforehand would still have to recompute these zones. Three layers spread a change over "
+        f"a zone of {zone_nodes} nodes, so that a zone is the least that can be recomputed.",
         "",
         *table(
-            ("nodes", "bound", "zones that leave it, each minute"),
+            ("nodes", "bound", "zones beyond the bound, each minute"),
             [(row["nodes"], f"{row['bound']:g}", f"{row['zones_share']:.0%}") for row in result["bounds"]],
         ),
     ]
@@ -50,20 +55,20 @@ def events_page(result: Result, directory: Path) -> Path:
 def _verdict(best: Result, allowed: float) -> str:
     if best["tolerance"] is None:
         return (
-            f"- {best['nodes']} nodes, normal operation: it does not pay. No setting that keeps every label, and every "
-            f"probability within {allowed:g}, takes less time than full passes: most nodes move every minute, if "
-            "only by noise."
+            f"- {best['nodes']} nodes, normal operation: event-driven scoring saves no time. No setting that keeps "
+            f"every label, and every probability within {allowed:g}, is faster than full passes, because most nodes "
+            "change every minute, if only by noise."
         )
     return (
         f"- {best['nodes']} nodes, normal operation: tolerance {best['tolerance']:g} keeps every label and every "
-        f"probability within {allowed:g} at {best['ratio']:.2f} of the time of full passes."
+        f"probability within {allowed:g} and takes {best['ratio']:.2f} of the time of full passes."
     )
 
 
 def _sweep(rows: list[Result]) -> list[str]:
     return table(
         (
-            *("nodes", "tolerance", "of the state", "ms per window", "of a full pass", "rows recomputed"),
+            *("nodes", "tolerance of features", "of the state", "ms per window", "time / full pass", "rows recomputed"),
             *("full passes", "largest difference", "labels that differ"),
         ),
         [

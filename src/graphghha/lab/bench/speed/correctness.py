@@ -1,4 +1,4 @@
-"""The gate before every stopwatch: no speed is reported for an engine that the oracle has not just confirmed.
+"""The check before every measurement: no speed is reported for an engine whose scores are wrong.
 
 s nodes, f features per node, c classes.
 """
@@ -17,19 +17,19 @@ from graphghha.lab.bench.speed.methods import Task
 from graphghha.nn import ADU, reference_layer
 
 TOLERANCE = {"fp32": 1e-5, "fp16": 1e-2, "bf16": 1e-2}  # largest probability difference
-_LARGEST_EAGER = 16_384  # nodes; the padded form of more would need gigabytes
+_LARGEST_EAGER = 16_384  # nodes; a larger graph in padded form would need gigabytes
 
 
 class Verdict(TypedDict):
-    """Largest probability differences that were found."""
+    """The largest probability differences of the engine to its references."""
 
     dtype: str
-    to_algorithm_1: float  # on two zones, the plain loops in double precision
-    to_eager: float | None  # on the measured graph, the ADU in eager torch; None for very large graphs
+    to_algorithm_1: float  # on two zones; loops in double precision
+    to_eager: float | None  # on the measured graph; None for very large graphs
 
 
 def reference_scores(adu: ADU, x: NDArray[np.float32], graph: CpsGraph) -> NDArray[np.float32]:
-    """[s f] -> [s c]: the ADU with every layer replaced by Algorithm 1 written plainly, in double precision."""
+    """Return scores [s c] of features [s f] by Algorithm 1 written out as loops, in double precision."""
     adj = torch.from_numpy(neighborhood(graph, adu.config.neighbors).dense())
     norm = adu.config.options.get("global_norm", "rms")
     exact = ADU.from_config(adu.template, adu.config)
@@ -45,16 +45,16 @@ def reference_scores(adu: ADU, x: NDArray[np.float32], graph: CpsGraph) -> NDArr
 
 
 def check(task: Task, small: Task | None = None) -> Verdict:
-    """Raises EngineError when the engine that is about to be measured is wrong.
+    """Raise EngineError if the engine that is about to be measured differs too much from its references.
 
-    The loops of Algorithm 1 are slow: they judge `small`, by default two zones of the task's template.
+    The loops of Algorithm 1 are slow, so they run on `small`, by default two zones of the task's template.
     """
     small = small or replace(task, graph=task.template.replicate(2))
     verdict = Verdict(dtype=task.dtype, to_algorithm_1=_to_algorithm_1(small), to_eager=_to_eager(task))
     worst = max(verdict["to_algorithm_1"], verdict["to_eager"] or 0.0)
     if not worst <= TOLERANCE[task.dtype]:
         raise EngineError(
-            f"the engine in {task.dtype} differs from the oracle by {worst:.1e} on {task.graph.num_nodes} nodes, "
+            f"the engine in {task.dtype} differs from the reference by {worst:.1e} on {task.graph.num_nodes} nodes, "
             f"more than {TOLERANCE[task.dtype]:.0e}; no speed is reported"
         )
     return verdict

@@ -1,13 +1,15 @@
-"""Event-driven scoring against full passes: time, error and flipped labels by tolerance, and what is possible at all.
+"""Event-driven scoring against full passes: time, error and flipped labels by tolerance, and the least possible work.
 
-Two streams: the shipped model on normal operation of the fan-coil plant, and a made-up calm one in which a node moves
-only when something happens to it.
+There are two streams: a model on normal operation of its plant, and a synthetic calm one in which most nodes change by
+little noise only.
 
 t windows of a stream, Z zones, s nodes, f features per node, c classes.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,62 +17,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine import Engine, IncrementalEngine
-from graphghha.lab.bench.harness import machine_info
+from graphghha.lab.bench.results import make_result
 from graphghha.lab.bench.speed.correctness import check
-from graphghha.lab.bench.speed.graphs import synthetic_template
-from graphghha.lab.bench.speed.latency import config_info, task_of
-from graphghha.lab.bench.speed.methods import Task, default_config
-from graphghha.lab.bench.speed.normal_windows import normal_windows
+from graphghha.lab.bench.speed.methods import Setup, Task, default_config, synthetic_template
 from graphghha.models import Model, load_model
-from graphghha.nn import ADU, AduConfig
+from graphghha.nn import ADU
+from graphghha.plants import load_plant, load_testbed
+from graphghha.windows.features import HISTORY_ROWS, Featurizer
 
-# a feature of normal operation moves by about 0.3 from one minute to the next
+# pairs of tolerances for features and for the global state; in normal operation a feature changes by 0.3 a minute
 PLANT_SETTINGS = ((0.0, 0.0), (0.05, 0.02), (0.05, 0.1), (0.1, 0.1), (0.2, 0.1), (0.5, 0.1), (1.0, 0.2))
 CALM_SETTINGS = ((0.0, 0.05), (0.01, 0.05), (0.03, 0.05), (0.1, 0.05))
 ALLOWED = 1e-3  # largest probability difference that counts as the same score
 BOUNDS = (1e-3, 1e-2, 1e-1)
 REPEATS = 3
+CALM_STEPS = 60
+DAY = datetime(2018, 7, 5)  # a Thursday in summer: occupied, with cooling
+FIRST_HOUR = 8
 
 
 def run(
+    setup: Setup,
     directory: Path,
     zones: Sequence[int] = (12, 48),
     minutes: int = 480,
+    dtype: str = "fp32",
     *,
     calm_nodes: int = 1536,
-    dtype: str = "fp32",
-    seed: int = 0,
-    progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """JSON: rows by stream and tolerance, and the share of zones that even perfect foresight would recompute."""
+    """Return rows by stream and tolerance, and the share of zones that even perfect foresight would recompute."""
     model = load_model(directory)
-    config = AduConfig.from_dict(model.adu_config)
+    own, zone_nodes = setup.for_model(model), model.template.num_nodes
     rows, bounds, gate = [], [], []
     for count in zones:
-        task = task_of(model.template, config, count * model.template.num_nodes, dtype, 1, 1, seed)
+        task = own.task(count * zone_nodes, dtype)
         gate.append({"nodes": task.graph.num_nodes, **check(task)})
-        stream = normal_windows(model, count, minutes, seed)
-        rows += sweep("normal operation", model, task, stream, PLANT_SETTINGS, progress)
+        stream = normal_windows(model, count, minutes, setup.seed)
+        rows += sweep("normal operation", model, task, stream, PLANT_SETTINGS, setup.progress)
         bounds += foresight(Engine(model, task.graph, backend="native"), stream, count)
-    calm_task = task_of(synthetic_template(seed), default_config(), calm_nodes, dtype, 1, 1, seed)
-    gate.append({"nodes": calm_task.graph.num_nodes, **check(calm_task)})
-    rows += sweep(
-        "calm", calm_task.adu("graphghha", "fp32"), calm_task, calm_stream(calm_task, 60), CALM_SETTINGS, progress
-    )
-    return {
-        "bench": "events",
-        "machine": machine_info(),
-        "config": {
-            **config_info(config, model.template, 1, 1, seed),
-            "minutes": minutes,
-            "allowed": ALLOWED,
-            "zone_nodes": model.template.num_nodes,
-        },
-        "gate": gate,
-        "rows": rows,
-        "bounds": bounds,
-        "best": [best_of(rows, "normal operation", count * model.template.num_nodes) for count in zones],
-    }
+    synthetic = replace(setup, template=synthetic_template(setup.seed), network=default_config())
+    calm = synthetic.task(calm_nodes, dtype)
+    gate.append({"nodes": calm.graph.num_nodes, **check(calm)})
+    adu = calm.adu("graphghha", "fp32")
+    rows += sweep("calm", adu, calm, calm_stream(calm, CALM_STEPS), CALM_SETTINGS, setup.progress)
+    config = own.describe() | {"minutes": minutes, "allowed": ALLOWED, "zone_nodes": zone_nodes}
+    best = [best_setting(rows, "normal operation", count * zone_nodes) for count in zones]
+    return make_result("events", config, rows, gate=gate, bounds=bounds, best=best)
 
 
 def sweep(
@@ -81,12 +73,12 @@ def sweep(
     settings: Sequence[tuple[float, float]],
     progress: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """One row per pair of tolerances: of features, and of the global state."""
+    """Return one row per pair of tolerances for features and for the global state."""
     engine = Engine(model, task.graph, dtype=task.dtype, backend="native")
     rows = []
     for tolerance, state_tolerance in settings:
 
-        def fresh(tolerance: float = tolerance, state_tolerance: float = state_tolerance) -> IncrementalEngine:
+        def new_engine(tolerance: float = tolerance, state_tolerance: float = state_tolerance) -> IncrementalEngine:
             return IncrementalEngine(
                 model, task.graph, tolerance=tolerance, state_tolerance=state_tolerance, dtype=task.dtype
             )
@@ -97,18 +89,18 @@ def sweep(
             "dtype": task.dtype,
             "tolerance": tolerance,
             "state_tolerance": state_tolerance,
-            **_compare(fresh, engine, stream),
+            **_compare(new_engine, engine, stream),
         }
         rows.append(row)
         progress(
             f"{name}, {row['nodes']} nodes, tolerance {tolerance:g} and {state_tolerance:g}: "
-            f"{row['ratio']:.2f} of a full pass, {row['max_difference']:.1e} off"
+            f"{row['ratio']:.2f} of a full pass, largest difference {row['max_difference']:.1e}"
         )
     return rows
 
 
-def best_of(rows: Sequence[dict[str, Any]], stream: str, nodes: int) -> dict[str, Any]:
-    """The fastest setting whose scores still count as the same; `tolerance` is None when none saves time."""
+def best_setting(rows: Sequence[dict[str, Any]], stream: str, nodes: int) -> dict[str, Any]:
+    """Return the fastest setting whose scores still count as the same; `tolerance` is None if none saves time."""
     fitting = [
         row
         for row in rows
@@ -124,28 +116,30 @@ def best_of(rows: Sequence[dict[str, Any]], stream: str, nodes: int) -> dict[str
 
 
 def foresight(engine: Engine, stream: NDArray[np.float32], zones: int) -> list[dict[str, Any]]:
-    """The share of zones whose scores truly leave what is shown by more than a bound, minute after minute.
+    """Return the mean share of zones whose scores differ from those last shown by more than a bound.
 
-    Whoever knew the scores beforehand would have to recompute these. Three layers spread a change over a whole zone of
-    this plant, so a zone is the least that can be recomputed.
+    An engine that knew the scores beforehand would still have to recompute these zones. Three layers spread a change
+    over a whole zone of this plant, so a zone is the least that can be recomputed.
     """
     probs = engine.score(stream).reshape(len(stream), zones, -1)  # [t Z n*c]
     rows = []
     for bound in BOUNDS:
         shown, shares = probs[0].copy(), []
-        for found in probs[1:]:
-            left = np.abs(found - shown).max(axis=-1) > bound
-            shown[left] = found[left]
-            shares.append(left.mean())
+        for current in probs[1:]:
+            moved = np.abs(current - shown).max(axis=-1) > bound
+            shown[moved] = current[moved]
+            shares.append(moved.mean())
         rows.append({"nodes": engine.num_nodes, "bound": bound, "zones_share": float(np.mean(shares))})
     return rows
 
 
-def _compare(fresh: Callable[[], IncrementalEngine], engine: Engine, stream: NDArray[np.float32]) -> dict[str, float]:
-    """The same stream several times over: a step's time is its best, so that only its own work remains in it."""
+def _compare(
+    new_engine: Callable[[], IncrementalEngine], engine: Engine, stream: NDArray[np.float32]
+) -> dict[str, float]:
+    """Score the stream several times with both engines; the time of a step is its best, free of disturbances."""
     took_s = np.full((2, len(stream)), np.inf)
     for _ in range(REPEATS):
-        events = fresh()
+        events = new_engine()
         worst, flipped, shares, full_passes = 0.0, 0, [], 0
         for step, window in enumerate(stream):
             started = time.perf_counter()
@@ -174,7 +168,7 @@ def _compare(fresh: Callable[[], IncrementalEngine], engine: Engine, stream: NDA
 
 
 def calm_stream(task: Task, steps: int) -> NDArray[np.float32]:
-    """[t s f]: small noise everywhere, and every step a twentieth of the zones takes a new working point."""
+    """Return [t s f]: small noise everywhere, and in every step a twentieth of the zones takes a new working point."""
     rng = np.random.default_rng(task.seed)
     x = task.windows()[0]
     size = task.template.num_nodes
@@ -186,3 +180,25 @@ def calm_stream(task: Task, steps: int) -> NDArray[np.float32]:
             x[zone * size : (zone + 1) * size] += rng.normal(0, 0.3, (size, x.shape[1])).astype(np.float32)
         stream.append(x)
     return np.stack(stream)
+
+
+def normal_windows(model: Model, zones: int, minutes: int, seed: int) -> NDArray[np.float32]:
+    """Return consecutive windows [t s f] of an undisturbed building from eight in the morning on.
+
+    The simulation begins as many days before as the longest window needs.
+    """
+    graph = model.template.replicate(zones)
+    featurizer = Featurizer(graph, model.template, model.preprocessing)
+    rows_per_day = round(24 * 3600 / load_plant(model.plant).step_s)
+    warm_days = -(-HISTORY_ROWS // rows_per_day)
+    first = warm_days * rows_per_day + FIRST_HOUR * rows_per_day // 24
+    windows, done = [], 0
+    days = -(-(first + minutes) // rows_per_day)
+    start = DAY - timedelta(days=warm_days)
+    for day in load_testbed(model.plant).run(zones=zones, days=days, start=start, seed=seed):
+        values = day.values.reshape(len(day.times), -1)
+        rows = np.arange(done, done + len(values))
+        wanted = (rows >= first) & (rows < first + minutes)
+        windows.append(featurizer.push(values, np.ones(values.shape, np.bool_), wanted).features)
+        done += len(values)
+    return np.concatenate(windows)

@@ -1,4 +1,4 @@
-"""How much memory one forward pass takes on a large graph: it must grow with edges, never with nodes squared."""
+"""Memory of one forward pass on a large graph, which must grow with the edges and not with the square of the nodes."""
 
 import resource
 import sys
@@ -12,8 +12,8 @@ from graphghha.nn import ADU
 from graphghha.plants import load_plant
 
 
-def measure_memory(nodes: int, plant: str = "fcu", seed: int = 0) -> dict[str, Any]:
-    """Peak resident memory of this process around one eager forward pass over at least `nodes` nodes."""
+def measure_memory(nodes: int, plant: str, seed: int = 0) -> dict[str, Any]:
+    """Measure the peak memory of this process in one eager forward pass over at least `nodes` nodes."""
     template = load_plant(plant).template
     start = time.perf_counter()
     graph = template.replicate(-(-nodes // template.num_nodes))

@@ -1,12 +1,14 @@
-"""The methods of Table I, each as a call that scores one batch of windows.
+"""The methods of Table I, each as a call that scores one batch of windows, and the graphs and networks they run on.
 
 b windows in a batch, s nodes, f features per node, k width.
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,20 +16,22 @@ from torch import nn
 
 from graphghha.engine import Engine
 from graphghha.engine.machine import machine
-from graphghha.graph import CpsGraph, NeighborRule, neighborhood
-from graphghha.lab.bench.harness import Call
+from graphghha.errors import ConfigError
+from graphghha.graph import CpsGraph, Edge, NeighborRule, Node, neighborhood
+from graphghha.lab.bench.harness import DEFAULT_EFFORT, Call, Effort
+from graphghha.models import Model
 from graphghha.nn import ADU, AduConfig
 from graphghha.nn.dtype import DtypeName, torch_dtype
 
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha", "pyg_gatconv", "gemm_floor")
 DENSE = ("vanilla_gat", "quantized_gat")  # quadratic in the nodes
 LARGEST_CALL_BYTES = 1 << 30
-BYTES_PER_PAIR = 24  # scores, mask, softmax, weights and product of one pair and head live side by side for a moment
+BYTES_PER_PAIR = 24  # scores, mask, softmax, weights and product of one pair and head exist at the same time
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """One graph, one batch, one precision: what all methods of a size share."""
+    """One graph, batch size and precision on which all methods are measured."""
 
     template: CpsGraph
     graph: CpsGraph
@@ -38,38 +42,114 @@ class Task:
     seed: int = 0
 
     def adu(self, layer: str, dtype: DtypeName) -> ADU:
+        """Return the network with another layer, its weights drawn from the seed."""
         config = replace(self.config, layer=layer, dtype=dtype, options={})
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             return ADU.from_config(self.template, config).eval()
 
     def windows(self) -> np.ndarray:
-        """[b s f]"""
+        """Return random features [b s f]."""
         rng = np.random.default_rng(self.seed)
         return rng.standard_normal((self.batch, self.graph.num_nodes, self.config.in_features)).astype(np.float32)
 
 
 def default_config(in_features: int = 16) -> AduConfig:
-    """The network that the benchmarks measure: L = 3, K = 8, width 64, MLP ratio 2."""
+    """Return the network that the benchmarks measure: L = 3, K = 8, width 64, MLP ratio 2."""
     return AduConfig(in_features=in_features, neighbors=NeighborRule(max_neighbors=16))
 
 
+def synthetic_template(seed: int = 0) -> CpsGraph:
+    """Return a unit of 18 sensors, 6 controllers and 8 actuators, 3 of them unmeasured, with about 8 neighbors each."""
+    rng = np.random.default_rng(seed)
+    kinds = ["sensor"] * 18 + ["controller"] * 6 + ["actuator"] * 8
+    rows = {kind: [i for i, k in enumerate(kinds) if k == kind] for kind in ("sensor", "controller", "actuator")}
+    names = [f"{kind}-{i:02d}" for i, kind in enumerate(kinds)]
+    nodes = [Node(names[i], kinds[i], signal=None if i >= 29 else f"x{i:02d}") for i in range(32)]
+    edges = []
+    for sender, receiver, kind, count in (
+        ("sensor", "controller", "comm", 3),
+        ("controller", "actuator", "comm", 4),
+        ("actuator", "sensor", "phys", 6),
+    ):
+        for i in rows[sender]:
+            edges += [Edge(names[i], names[j], kind) for j in rng.choice(rows[receiver], count, replace=False)]
+    return CpsGraph(nodes, edges)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setup:
+    """What the speed benchmarks share: the template of the graphs, the network, and how long to measure."""
+
+    template: CpsGraph = field(default_factory=synthetic_template)
+    network: AduConfig = field(default_factory=default_config)
+    effort: Effort = DEFAULT_EFFORT
+    seed: int = 0
+    progress: Callable[[str], None] = lambda line: None
+
+    def for_model(self, model: Model) -> "Setup":
+        """Return the same setup with the template and network of a trained model."""
+        return replace(self, template=model.template, network=AduConfig.from_dict(model.adu_config))
+
+    def task(self, nodes: int, dtype: str, *, batch: int = 1, threads: int = 1) -> Task:
+        """Return the task on a graph of `nodes` nodes, which must be whole zones."""
+        zones, rest = divmod(nodes, self.template.num_nodes)
+        if rest or not zones:
+            raise ConfigError(f"bench: {nodes} nodes are not a multiple of the template's {self.template.num_nodes}")
+        return Task(
+            template=self.template,
+            graph=self.template.replicate(zones),
+            config=self.network,
+            dtype=dtype,  # type: ignore[arg-type]  # a wrong name fails in the correctness check
+            batch=batch,
+            threads=threads,
+            seed=self.seed,
+        )
+
+    def describe(self, *, batch: int = 1, threads: int = 1) -> dict[str, Any]:
+        """Return the `config` part of a result."""
+        network = self.network
+        return {
+            "layers": network.layers,
+            "heads": network.heads,
+            "width": network.width,
+            "mlp_ratio": network.mlp_ratio,
+            "in_features": network.in_features,
+            "edges": len(neighborhood(self.template, network.neighbors).idx),  # attended pairs of one zone
+            "max_neighbors": network.neighbors.max_neighbors,
+            "batch": batch,
+            "threads": threads,
+            "seed": self.seed,
+        }
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Run the block with `count` threads in torch, which keeps this number for the whole process."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def method_dtype(name: str, task: Task) -> DtypeName:
-    """Quantized GAT runs in 16 bit, the others as asked."""
+    """Return the dtype a method runs in: 16 bit for quantized GAT, the task's for all others."""
     return half_dtype() if name == "quantized_gat" else task.dtype
 
 
 def half_dtype() -> DtypeName:
-    """bf16 where the CPU computes in it, else fp16."""
+    """Return bf16 where the CPU has instructions for it, else fp16."""
     features = machine()["features"]
     return "bf16" if features["avx512_bf16"] or features["amx_bf16"] else "fp16"
 
 
 def windows_per_call(name: str, task: Task) -> int:
-    """The batch, or as much of it as a rival in eager torch can hold: it keeps whole tensors of pairs.
+    """Return the batch, or the part of it that a method in eager torch can hold: it stores a value for every pair.
 
-    A rival's own micro-batches only help it: what is too large for the memory would not run at all, and its time per
-    window does not fall any further once a call is that large.
+    This does not put such a method at a disadvantage: the whole batch would not fit in memory, and its time per window
+    does not fall any further once a call is that large.
     """
     nodes, config = task.graph.num_nodes, task.config
     if name in DENSE:
@@ -82,15 +162,17 @@ def windows_per_call(name: str, task: Task) -> int:
 
 
 def available() -> tuple[str, ...]:
+    """Return the methods whose packages are installed."""
     return tuple(name for name in METHODS if name != "pyg_gatconv" or find_spec("torch_geometric"))
 
 
 def build(name: str, task: Task) -> Call:
+    """Return a call that scores the task's batch with a method."""
     return _BUILDERS[name](task)
 
 
 def _eager(name: str, task: Task) -> Call:
-    """A rival as an ADU in eager torch: same embedding, blocks and head, other attention."""
+    """Return a GAT method as an ADU in eager torch: same embedding, blocks and classifier, other attention."""
     dtype = method_dtype(name, task)
     adu, x = task.adu(name, dtype), torch.from_numpy(task.windows())
     tensors = adu.tensors(task.graph)
@@ -109,7 +191,7 @@ def _graphghha(task: Task) -> Call:
 
 
 class _BareGat(nn.Module):
-    """Three sparse GATConv, ELU between them, one linear layer: what a user of PyG would write."""
+    """Three sparse GATConv with ELU and a linear layer, with PyG's default settings: what a user of PyG would write."""
 
     def __init__(self, config: AduConfig) -> None:
         with warnings.catch_warnings():
@@ -119,7 +201,7 @@ class _BareGat(nn.Module):
         super().__init__()
         widths = [config.in_features, *[config.width] * config.layers]
         self.convs = nn.ModuleList(
-            # the loops are already among the edges
+            # the edges already contain the self-loops
             GATConv(a, b // config.heads, config.heads, add_self_loops=False)
             for a, b in zip(widths, widths[1:], strict=False)
         )
@@ -138,7 +220,7 @@ def _pyg(task: Task) -> Call:
         model = _BareGat(task.config).eval().to(torch_dtype(task.dtype))
     pairs = neighborhood(task.graph, task.config.neighbors)
     edges = torch.from_numpy(np.stack([pairs.idx, pairs.rows]))  # the attended node is the source
-    # PyG's own batching: one graph of disjoint copies
+    # as PyG batches graphs: one graph of disjoint copies
     offset = torch.arange(task.batch).repeat_interleave(edges.shape[1]) * task.graph.num_nodes
     edge_index = edges.repeat(1, task.batch) + offset
     x = torch.from_numpy(task.windows()).reshape(-1, task.config.in_features).to(torch_dtype(task.dtype))
@@ -151,7 +233,7 @@ def _pyg(task: Task) -> Call:
 
 
 def _gemm_floor(task: Task) -> Call:
-    """Only the dense products of the same GraphGHHA network, outputs allocated beforehand."""
+    """Return a call that computes only the dense products of the same GraphGHHA network into allocated outputs."""
     config, rows = task.config, task.batch * task.graph.num_nodes
     k, hidden = config.width, round(config.mlp_ratio * config.width)
     shapes = [(config.in_features, k)]

@@ -1,4 +1,4 @@
-"""Table IV: the shipped model in fp32, fp16 and bf16: how well it detects, how fast, how far its scores move.
+"""Table IV: detection, latency and score differences of the shipped model in fp32, fp16 and bf16.
 
 The buildings of the deploy protocol are simulated and turned into windows once; every dtype scores the same windows.
 """
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from graphghha.engine import Engine, EngineConfig
 from graphghha.engine.scorer import Scored, Scorer
 from graphghha.graph import CpsGraph
-from graphghha.lab.bench.harness import DEFAULT_EFFORT, Effort, Timing, interleaved, machine_info
+from graphghha.lab.bench.harness import Timing, interleaved
+from graphghha.lab.bench.results import make_result
 from graphghha.lab.bench.speed.correctness import check
-from graphghha.lab.bench.speed.latency import config_info, task_of
+from graphghha.lab.bench.speed.methods import Setup
 from graphghha.lab.evaluation import DeployConfig, deploy_task, without_nan
 from graphghha.lab.metrics import report_card
 from graphghha.lab.runs import Recording, Schedule, record
 from graphghha.models import Model, load_model
-from graphghha.nn import AduConfig
 from graphghha.plants import load_plant
 
 DTYPES = ("fp32", "fp16", "bf16")
@@ -32,46 +32,36 @@ FIGURES = ("p", "r", "f1", "macro_f1", "event_recall", "false_alarms_per_day", "
 
 
 def run(
+    setup: Setup,
     directory: Path,
     nodes: int = 1024,
     threads: int = 1,
     dtypes: Sequence[str] = DTYPES,
     *,
     test: DeployConfig = DEFAULT_TEST,
-    effort: Effort = DEFAULT_EFFORT,
-    seed: int = 0,
-    progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """JSON with one row per dtype; differences and flips are those to fp32, over every node-minute of the test."""
+    """Return one row per dtype; differences and flips are those to fp32, over every node-minute of the test."""
     model = load_model(directory)
-    config = AduConfig.from_dict(model.adu_config)
-    tasks = {name: task_of(model.template, config, nodes, name, 1, threads, seed) for name in dtypes}
+    own = setup.for_model(model)
+    tasks = {name: own.task(nodes, name, threads=threads) for name in dtypes}
     gate = [{"nodes": nodes, **check(task)} for task in tasks.values()]
     first = tasks[dtypes[0]]
     engines = _engines(model, first.graph, dtypes, threads)
     window = first.windows()[0]
-    timings = interleaved({name: partial(engine.score, window) for name, engine in engines.items()}, effort)
-    progress("latency: " + ", ".join(f"{name} {timing.ms:.3f} ms" for name, timing in timings.items()))
-    recordings = record_every(model, replace(test, seed=seed), dtypes, threads, progress)
+    timings = interleaved({name: partial(engine.score, window) for name, engine in engines.items()}, setup.effort)
+    setup.progress("latency: " + ", ".join(f"{name} {timing.ms:.3f} ms" for name, timing in timings.items()))
+    recordings = record_all_dtypes(model, replace(test, seed=setup.seed), dtypes, threads, setup.progress)
     rows = [_row(name, model, recordings, timings, dtypes[0]) | {"nodes": nodes} for name in dtypes]
-    found: dict[str, Any] = without_nan(
-        {
-            "bench": "precision",
-            "machine": machine_info(),
-            "config": {
-                **config_info(config, model.template, 1, threads, seed),
-                "test": {name: value for name, value in asdict(test).items() if name != "schedule"},
-                "node_minutes": sum(recording.truth.size for recording in recordings[dtypes[0]]),
-            },
-            "gate": gate,
-            "rows": rows,
-        }
-    )
-    return found
+    config = own.describe(threads=threads) | {
+        "test": {name: value for name, value in asdict(test).items() if name != "schedule"},
+        "node_minutes": sum(recording.truth.size for recording in recordings[dtypes[0]]),
+    }
+    result: dict[str, Any] = without_nan(make_result("precision", config, rows, gate=gate))
+    return result
 
 
-class _EveryDtype:
-    """A detector that gives the scores of the first dtype and keeps those of the others."""
+class _AllDtypes:
+    """A scorer that returns the scores of the first dtype and keeps those of all dtypes."""
 
     def __init__(self, scorer: Scorer, engines: Mapping[str, Engine]) -> None:
         self._scorer, self._engines = scorer, engines
@@ -86,22 +76,22 @@ class _EveryDtype:
         return Scored(windows.rows, next(iter(self.kept.values()))[-1])
 
 
-def record_every(
+def record_all_dtypes(
     model: Model, test: DeployConfig, dtypes: Sequence[str], threads: int, progress: Callable[[str], None]
 ) -> dict[str, list[Recording]]:
-    """Recordings of the same buildings by dtype."""
+    """Return recordings of the same buildings by dtype."""
     plant = load_plant(model.plant)
     graph = plant.template.replicate(test.zones)
     engines = _engines(model, graph, dtypes, threads)
-    found: dict[str, list[Recording]] = {name: [] for name in dtypes}
+    recordings: dict[str, list[Recording]] = {name: [] for name in dtypes}
     runs = deploy_task(model, test).runs
     for number, building in enumerate(runs, 1):
-        detector = _EveryDtype(Scorer(model, graph, EngineConfig(threads=threads)), engines)
-        recording = record(plant, building, detector)
-        for name, probs in detector.kept.items():
-            found[name].append(replace(recording, probs=np.concatenate(probs)))
+        scorer = _AllDtypes(Scorer(model, graph, EngineConfig(threads=threads)), engines)
+        recording = record(plant, building, scorer)
+        for name, probs in scorer.kept.items():
+            recordings[name].append(replace(recording, probs=np.concatenate(probs)))
         progress(f"building {number} of {len(runs)}: {recording.num_steps} minutes, {len(recording.attacks)} attacks")
-    return found
+    return recordings
 
 
 def _engines(model: Model, graph: CpsGraph, dtypes: Sequence[str], threads: int) -> dict[str, Engine]:

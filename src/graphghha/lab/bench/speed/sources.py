@@ -1,19 +1,22 @@
-"""Throughput of the sources on one core: bytes in, closed rows of the grid out."""
+"""Throughput of the sources on one core, from bytes to complete rows of the grid."""
 
 import io
 import json
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
+from graphghha.errors import ConfigError, EngineError
 from graphghha.plants import Plant, Points, load_plant, load_simulator
-from graphghha.sources import Batch, FileConfig, RowBatch, Source, open_source, parse_address
+from graphghha.sources import Batch, FileConfig, MqttConfig, RowBatch, Source, open_source, parse_address
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.stdin import LineSource
@@ -23,23 +26,25 @@ START = datetime(2018, 7, 2)
 START_MS = int(np.datetime64(START, "ms").astype(np.int64))
 MINUTE_MS = 60_000
 LINE_MINUTES, DEVICE_MINUTES = 60, 120
-GIVE_UP_S = 60.0
-MOST_UNCONFIRMED = 20_000  # an MQTT client numbers at most 65,535 messages that await confirmation
+TIMEOUT_S = 60.0
+MAX_PENDING = 20_000  # unconfirmed messages; an MQTT client can number at most 65,535
+TOPIC = "graphghha-bench"
 
 
 def measure(
+    plant_name: str,
     zones: int = 48,
     *,
     mqtt: str | None = None,
-    is_quick: bool = False,
+    quick: bool = False,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Readings per second by source. `mqtt` is the address of a broker for two further rows."""
-    plant = load_plant("fcu")
+    """Return readings per second by source; `mqtt` is the address of a broker, which adds two rows."""
+    plant = load_plant(plant_name)
     names = plant.template.replicate(zones).points
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for label, source, count in _sources(plant, names, zones, Path(folder), 1 if is_quick else 3, mqtt):
+        for label, source, count in _sources(plant, names, zones, Path(folder), 1 if quick else 3, mqtt):
             cpu = time.process_time()
             readings, seconds = _drain(source, names, count)
             cpu = time.process_time() - cpu
@@ -54,7 +59,7 @@ def _sources(
 ) -> Iterator[tuple[str, Source, int | None]]:
     for layout in ("wide", "long"):
         file = folder / f"{layout}.parquet"
-        load_simulator("fcu")(zones=zones, days=days, start=START, seed=1, cases=[], out=file, layout=layout)
+        load_simulator(plant.name)(zones=zones, days=days, start=START, seed=1, cases=[], out=file, layout=layout)
         config = FileConfig(path=file, format="parquet")
         yield f"parquet {layout}", open_source(config, site="site", points=names, plant=plant), None
     points = Points.from_names(plant, names)
@@ -66,21 +71,36 @@ def _sources(
         ("MQTT topic per point", _topics(points)),
         ("MQTT message per device", _device_topics(points)),
     ):
-        broker = parse_address(f"{mqtt}/bench?client_id={label.split()[1]}")
-        away = open_source(broker, site="site", points=names, plant=plant)
-        while not away.status.is_connected:
-            time.sleep(0.01)
-        away.close()
-        count = _publish(mqtt, messages)
-        source = open_source(broker, site="site", points=names, plant=plant)
-        try:
+        # an own session that ends with the benchmark: another run must not find these messages
+        session = replace(_broker(mqtt), prefix=TOPIC, client_id=f"{TOPIC}-{uuid.uuid4().hex}", session_expiry_s=120)
+        with closing(open_source(session, site="site", points=names, plant=plant)) as source:
+            _wait_for_connection(source, mqtt)
+        count = _publish(session, messages)
+        with closing(open_source(session, site="site", points=names, plant=plant)) as source:
             yield label, source, count
-        finally:
-            source.close()
+
+
+def _broker(address: str) -> MqttConfig:
+    config = parse_address(address)
+    if not isinstance(config, MqttConfig):
+        raise ConfigError(
+            f"bench stream: --mqtt {address} is not the address of a broker, such as mqtt://127.0.0.1:1883"
+        )
+    return config
+
+
+def _wait_for_connection(source: Source, address: str) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not source.status.is_connected:
+        if time.monotonic() > deadline:
+            raise EngineError(
+                f"bench stream: no connection to {address} within {TIMEOUT_S:g} s: {source.status.detail}"
+            )
+        time.sleep(0.01)
 
 
 def _drain(source: Source, names: tuple[str, ...], count: int | None) -> tuple[int, float]:
-    """Readings until the source ends, or until `count` of them came; and the seconds it took."""
+    """Read until the source ends or has given `count` readings; return the readings and the seconds it took."""
     grid = Grid(names, GridConfig(), start_ms=START_MS)
     readings, began = 0, time.perf_counter()
     while not source.status.is_finished and (count is None or readings < count):
@@ -89,8 +109,11 @@ def _drain(source: Source, names: tuple[str, ...], count: int | None) -> tuple[i
             readings += len(batch)
             _push(grid, batch)
             source.acknowledge(batch)
-        if time.perf_counter() - began > GIVE_UP_S:
-            break
+        if count is not None and time.perf_counter() - began > TIMEOUT_S:
+            raise EngineError(
+                f"bench stream: {readings:,} of {count:,} readings arrived within {TIMEOUT_S:g} s; "
+                "a broker must keep all messages of a client that is away (Mosquitto: max_queued_messages 0)"
+            )
     return readings, time.perf_counter() - began
 
 
@@ -105,7 +128,7 @@ def _push(grid: Grid, batch: Batch) -> None:
 
 
 def _minutes(points: Points, count: int) -> Iterator[tuple[str, dict[str, float]]]:
-    """An ISO time and plausible values, minute by minute."""
+    """Yield an ISO time and plausible values by point name for every minute."""
     middle = (points.low + points.high) / 2
     rng = np.random.default_rng(1)
     for minute in range(count):
@@ -148,7 +171,7 @@ def _devices(points: Points) -> list[bytes]:
 
 def _topics(points: Points) -> list[tuple[str, bytes, int]]:
     return [
-        (f"bench/{name}", json.dumps({"time": stamp, "value": value}).encode(), 1)
+        (f"{TOPIC}/{name}", json.dumps({"time": stamp, "value": value}).encode(), 1)
         for stamp, values in _minutes(points, LINE_MINUTES // 3)
         for name, value in values.items()
     ]
@@ -156,26 +179,22 @@ def _topics(points: Points) -> list[tuple[str, bytes, int]]:
 
 def _device_topics(points: Points) -> list[tuple[str, bytes, int]]:
     return [
-        (f"bench/{device}", json.dumps(message).encode(), len(message["values"]))
+        (f"{TOPIC}/{device}", json.dumps(message).encode(), len(message["values"]))
         for device, message in _device_messages(points)
     ]
 
 
-def _publish(address: str, messages: list[tuple[str, bytes, int]]) -> int:
-    """Have the broker hold messages for us, so that reading and not writing is measured; returns the readings."""
-    from paho.mqtt.client import Client, MQTTv5
-    from paho.mqtt.enums import CallbackAPIVersion
+def _publish(session: MqttConfig, messages: list[tuple[str, bytes, int]]) -> int:
+    """Publish messages that the broker keeps for the session, so that only reading is timed; return the readings."""
+    from graphghha.sources.mqtt_client import make_client
 
-    parts = urlsplit(address)
-    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
-    client.connect(parts.hostname or "", parts.port or 1883)
+    client = make_client(replace(session, client_id=f"{session.client_id}-publisher"))
+    client.connect(session.host, session.port)
     client.loop_start()
-    for start in range(0, len(messages), MOST_UNCONFIRMED):
-        posted = [
-            client.publish(topic, payload, qos=1) for topic, payload, _ in messages[start : start + MOST_UNCONFIRMED]
-        ]
-        for message in posted:
-            message.wait_for_publish(GIVE_UP_S)
+    for start in range(0, len(messages), MAX_PENDING):
+        part = messages[start : start + MAX_PENDING]
+        for pending in [client.publish(topic, payload, qos=1) for topic, payload, _ in part]:
+            pending.wait_for_publish(TIMEOUT_S)
     client.disconnect()
     client.loop_stop()
     return sum(readings for _, _, readings in messages)
