@@ -1,4 +1,4 @@
-"""Measuring several methods at once: interleaved in one process, so that their ratios hold on a noisy machine."""
+"""Times several methods in turns in one process, so that their ratios hold on a noisy machine."""
 
 import ctypes
 import gc
@@ -30,7 +30,7 @@ class Timing:
     calls: int
 
     def per(self, windows: int) -> "Timing":
-        """The same, per window of a call with several."""
+        """Return the times per window of a call that scores several."""
         return Timing(self.ms / windows, self.p99_ms / windows, self.best_ms / windows, self.calls)
 
 
@@ -40,7 +40,7 @@ class Effort:
 
     budget_s: float = 8.0
     min_rounds: int = 5
-    slice_s: float = 0.02  # share of a round that a fast method gets, in repeated calls
+    slice_s: float = 0.02  # time in each round that a fast method fills with repeated calls
 
 
 DEFAULT_EFFORT = Effort()
@@ -48,7 +48,7 @@ QUICK_EFFORT = Effort(budget_s=0.2, min_rounds=3)
 
 
 def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> dict[Key, Timing]:
-    """Round after round over all methods; a disturbance then hits all of them alike."""
+    """Call all methods in turns, round after round, so that a disturbance affects all of them alike."""
     repeats = {name: _repeats(call, effort.slice_s) for name, call in calls.items()}
     samples: dict[Key, list[float]] = {name: [] for name in calls}
     started, rounds = time.perf_counter(), 0
@@ -57,7 +57,7 @@ def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> d
     try:
         while rounds < effort.min_rounds or time.perf_counter() - started < effort.budget_s:
             for name, call in calls.items():
-                # the first call of a slice finds the previous method's data in the caches
+                # the first call does not count: the caches still hold data of the previous method
                 took_s = [_timed_s(call) for _ in range(repeats[name])]
                 samples[name] += took_s[1:] if len(took_s) > 1 else took_s
             rounds += 1
@@ -84,7 +84,7 @@ def _timing(took_s: list[float]) -> Timing:
 
 
 def peak_mb(build: Callable[[], Call]) -> tuple[Call, float | None]:
-    """Build a method and run it once; how far that raised this process's resident memory. None off Linux."""
+    """Build a method and call it once; return it and the growth of resident memory in MB (None except on Linux)."""
     before = _reset_peak_mb()
     call = build()
     call()
@@ -96,7 +96,7 @@ def _reset_peak_mb() -> float | None:
         return None
     gc.collect()
     try:
-        # freed but unreturned heap would hide what the next method needs
+        # heap that is freed but not returned would hide the need of the next method
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except (OSError, AttributeError):
@@ -110,7 +110,7 @@ def _status_mb(field: str) -> float:
 
 
 def machine_info() -> dict[str, Any]:
-    """What a reader needs to place the figures, and nothing that would tell one machine from its like."""
+    """Return what a reader needs to interpret the figures, without anything that identifies the machine."""
     here = machine()
     packages = ("graphghha", "torch", "torch_geometric", "onnxruntime", "numpy")
     return {
@@ -120,7 +120,7 @@ def machine_info() -> dict[str, Any]:
         "system": here["system"].partition("-")[0],
         "python": platform.python_version(),
         "compiler": Path(here["compiler"]).name if here["compiler"] else None,
-        # others at work on the machine stretch long calls more than short ones
+        # other processes slow down long calls more than short ones
         "load_average": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "packages": {name: _version(name) for name in packages},
     }

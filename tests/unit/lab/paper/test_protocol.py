@@ -1,4 +1,4 @@
-"""Samples are segments of a year at one offset; cases are judged against as many normal samples."""
+"""Samples are segments of a year at one offset; cases are compared with as many normal samples."""
 
 import numpy as np
 import pytest

@@ -56,12 +56,12 @@ validation and test are different years, with other weather and noise. A sample 
 worst node, averaged over zones, exceeds the score that one normal sample in a hundred reaches in the worst validation
 year. F1 is that of each case against as many normal samples, averaged over the 48 public cases; a detector that always
 alarms scores 0.667 ("always"). `raw` counts samples in which the attack is not visible as misses, and `ceiling` is the
-raw score of a perfect detector of the visible ones. Visibility is judged by the last half hour, so that a detector
-with days of memory may exceed the ceiling. The paper's own F1 is given in brackets. Quantized GAT is the vanilla one
-with its weights in fp16. The baselines without a network score the same windows: `largest_residual` by the reading
-farthest from the value that its neighbours imply, `value_pca` by what principal components of the zone's readings
-leave unexplained, `largest_value` by the reading farthest from its usual values, `random` by chance. A sample is
-attacked or not, so that the baseline "class = node kind" would equal "always"."""
+raw score of a perfect detector of the visible ones. Visibility is determined from the last half hour, so that a
+detector with days of memory may exceed the ceiling. The paper's own F1 is given in brackets. Quantized GAT is the
+vanilla one with its weights in fp16. The baselines without a network score the same windows: `largest_residual` by the
+reading farthest from the value that its neighbours imply, `value_pca` by what principal components of the zone's
+readings leave unexplained, `largest_value` by the reading farthest from its usual values, `random` by chance. A sample
+is attacked or not, so that the baseline "class = node kind" would equal "always"."""
 
 
 def _settings(result: Result) -> str:
