@@ -1,0 +1,22 @@
+"""The card of the shipped model is the one that its stored report gives."""
+
+import json
+from pathlib import Path
+
+from graphghha.lab.evaluation.model_card import model_card
+from graphghha.models import load_model
+from graphghha.models.shipped import shipped_model
+
+STORED = Path(__file__).parents[4] / "docs/results/deploy/report.json"
+
+
+def test_the_shipped_card_follows_from_the_stored_report():
+    model, report = load_model(shipped_model("fcu")), json.loads(STORED.read_text(encoding="utf-8"))
+    assert report["model"] == model.fingerprint
+    assert model.card == model_card(model, report)
+
+
+def test_an_undefined_figure_is_called_undefined():
+    model, report = load_model(shipped_model("fcu")), json.loads(STORED.read_text(encoding="utf-8"))
+    report["card"]["event_recall"] = None
+    assert "| visible attacks that were detected | undefined |" in model_card(model, report)
