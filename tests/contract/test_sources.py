@@ -19,7 +19,8 @@ import pytest
 from graphghha._util.times import iso
 from graphghha.plants import load_simulator, load_testbed
 from graphghha.sources import FileConfig, MqttConfig, Rejection, SimulatedConfig, StdinConfig, open_source
-from source_builders import PLANT, POINTS, WAIT_S, until
+from source_builders import PLANT, POINTS, WAIT_S
+from waiting import until
 
 BUILDING = {"zones": 3, "days": 1, "start": datetime(2018, 7, 2), "seed": 5}
 NAMES = PLANT.template.replicate(3).points
