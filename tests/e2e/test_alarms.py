@@ -7,8 +7,9 @@ from threading import Event as Flag
 import pytest
 from click.testing import CliRunner
 
-from graphghha.alarms import Event
+from graphghha.alarms import DISPOSITIONS, Event
 from graphghha.cli import main
+from graphghha.cli.alarms import alarms
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import Commit
 from monitor_builders import CONFIG, START, ListSource, detector, telemetry, wide
@@ -134,3 +135,8 @@ def test_events_are_exported_and_figures_computed(journal):
     assert figures["priorities"] == {"medium": 1.0} and figures["share_of_time_in_flood"] == 0
     printed = call("kpi", "--journal", journal)
     assert "per day" in printed and "medium 1.0" in printed and "{" not in printed
+
+
+def test_the_dispositions_offered_are_those_an_incident_can_have():
+    parameters = {parameter.name: parameter for parameter in alarms.commands["dispose"].params}
+    assert parameters["disposition"].type.choices == DISPOSITIONS
