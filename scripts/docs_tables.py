@@ -2,47 +2,42 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from graphghha.graph import EdgeKind, NeighborRule, neighborhood
+from graphghha.lab.markdown import table
 from graphghha.plants.fcu.attacks.catalog import ROWS
 from graphghha.plants.fcu.signals import SIGNALS
 from graphghha.plants.fcu.topology import MEANINGS, TEMPLATE
 
-# page -> the blocks it holds between <!-- begin NAME --> and <!-- end NAME -->
+# page -> the blocks between its marks <!-- begin NAME --> and <!-- end NAME -->
 PAGES = {"plants/fcu.md": ("nodes", "edges"), "attacks.md": ("cases",), "data.md": ("signals",)}
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def nodes() -> str:
+def nodes() -> list[str]:
     """Return the table of the template's nodes."""
     degrees = neighborhood(TEMPLATE, NeighborRule()).degrees
     rows = [
-        (f"`{node.name}`", str(node.kind), MEANINGS[node.name], str(degree))
+        (f"`{node.name}`", node.kind, MEANINGS[node.name], degree)
         for node, degree in zip(TEMPLATE.nodes, degrees, strict=True)
     ]
     count = f"{TEMPLATE.num_nodes} nodes, {TEMPLATE.num_edges} edges, {degrees.mean():.2f} attended nodes on average."
-    return table(("node", "kind", "meaning", "attends to (both directions, itself included)"), rows) + f"\n\n{count}"
+    return [*table(("node", "kind", "meaning", "attends to (both directions, itself included)"), rows), "", count]
 
 
-def edges() -> str:
-    """Return the tables of the template's edges, by kind."""
-    parts = []
+def edges() -> list[str]:
+    """Return the tables of the template's edges, one per kind."""
+    lines = []
     for kind, title in ((EdgeKind.COMM, "Communication"), (EdgeKind.PHYS, "Physical")):
         chosen = [edge for edge in TEMPLATE.edges if edge.kind == kind]
         rows = [(f"`{edge.source}`", f"`{edge.target}`", edge.reason) for edge in chosen]
-        parts.append(f"### {title} ({len(chosen)})\n\n" + table(("from", "to", "because"), rows))
-    return "\n\n".join(parts)
+        lines += [f"### {title} ({len(chosen)})", "", *table(("from", "to", "because"), rows), ""]
+    return lines[:-1]
 
 
-def cases() -> str:
-    """Return the table of the attack catalogue."""
+def cases() -> list[str]:
+    """Return the attack catalogue."""
     rows = []
     for row in ROWS.values():
         info = row.info
@@ -51,11 +46,11 @@ def cases() -> str:
             (f"`{info.name}`", info.family, info.attack_class, targets, info.severity, equivalent, info.meaning)
         )
     header = ("case", "family", "class", "nodes", "severity", "also a hit", "meaning")
-    return table(header, rows) + f"\n\n{len(ROWS)} cases."
+    return [*table(header, rows), "", f"{len(ROWS)} cases."]
 
 
-def signals() -> str:
-    """Return the table of the plant's signals."""
+def signals() -> list[str]:
+    """Return the table of signals."""
     rows = [(f"`{s.name}`", s.meaning, s.unit, f"{s.low:g} to {s.high:g}", f"{s.noise:g}") for s in SIGNALS]
     return table(("point", "meaning", "unit", "range", "noise (standard deviation)"), rows)
 
@@ -67,7 +62,7 @@ def filled(text: str, names: Iterable[str]) -> str:
     """Return a page with its generated blocks brought up to date."""
     for name in names:
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-        block = f"{begin}\n\n{BLOCKS[name]()}\n\n{end}"
+        block = "\n".join([begin, "", *BLOCKS[name](), "", end])
         pattern = re.escape(begin) + ".*?" + re.escape(end)
         text, count = re.subn(pattern, lambda _, block=block: block, text, flags=re.DOTALL)  # type: ignore[misc]
         assert count == 1, f"the page needs one block {name}"
@@ -75,7 +70,7 @@ def filled(text: str, names: Iterable[str]) -> str:
 
 
 def write_pages(docs: Path) -> None:
-    """Bring every page in the docs folder up to date."""
+    """Bring every page up to date."""
     for page, names in PAGES.items():
         path = docs / page
         path.write_text(filled(path.read_text(encoding="utf-8"), names), encoding="utf-8")
