@@ -113,6 +113,10 @@ def test_a_model_is_a_directory_or_the_name_of_a_shipped_one(run, tmp_path):
     assert refused.exit_code == 2 and "no model of this name ships with the package" in refused.stderr
     taken = run("score", "fcu", __file__, "--out", tmp_path / "scores.parquet")
     assert taken.exit_code != 0 and "test_cli.py" in taken.stderr
+    refused = run("watch", "--check", "--source", "sim:fcu?zones=1&days=1", "--model", "submarine")
+    assert refused.exit_code == 2 and "no model of this name ships with the package" in refused.stderr
+    taken = run("watch", "--check", "--seconds", 5, "--source", "sim:fcu?zones=1&days=1", "--model", "fcu")
+    assert taken.exit_code == 0 and "29 names map" in taken.stderr
     csv = run("score", "fcu", __file__, "--out", tmp_path / "scores.csv")
     assert csv.exit_code == 2 and "written as Parquet" in csv.stderr
 
