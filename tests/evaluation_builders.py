@@ -49,7 +49,8 @@ def recording(attack: np.ndarray, attacks: tuple[AttackEvent, ...] = (EASY, HARD
     for event in attacks:
         truth[event.start : event.stop, list(event.targets)] = 1
         observable[event.observable_from : event.stop, list(event.targets)] = True
-    return Recording(RUN, Proximity(building(2)), probs, truth, observable, np.zeros((DAY, 8), bool), attacks)
+    recovering = np.zeros((DAY, 8), bool)
+    return Recording(RUN, Proximity(building(2)), probs, truth, observable, recovering, attacks, STEP_S)
 
 
 def quiet_recording() -> Recording:

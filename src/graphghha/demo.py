@@ -19,7 +19,7 @@ from graphghha.models.shipped import shipped_model
 from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
 from graphghha.plants import LabelledDay, load_plant, load_testbed
 from graphghha.sources import RowBatch
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows.features import HISTORY_DAYS
 from graphghha.wiring import open_detector
 
 
@@ -51,11 +51,10 @@ class Demo:
         if minutes < 1 or self._begin + self._num_steps > per_day:
             most = int((per_day - self._begin) * plant.step_s // 60)
             raise ConfigError(f"demo: --minutes must be 1 to {most}, got {minutes}")
-        days_before = -(-HISTORY_ROWS // per_day)  # whole days that fill the windows
         self._run = Run(
             seed=seed,
-            start=showcase.day - timedelta(days=days_before),
-            days=days_before + 1,
+            start=showcase.day - timedelta(days=HISTORY_DAYS),
+            days=HISTORY_DAYS + 1,
             zones=showcase.zones,
             cases=showcase.cases,
         )
@@ -64,7 +63,7 @@ class Demo:
         self._monitor = Monitor(self._resources.enter_context(Journal(folder / "journal.db")))
         config = SiteConfig(
             clock=RowClockConfig(step_ms=round(plant.step_s * 1000), lateness_ms=0),
-            warm_up_rows=days_before * per_day + self._begin,
+            warm_up_rows=HISTORY_DAYS * per_day + self._begin,
         )
         detector = open_detector(model or shipped_model(plant_name), showcase.zones)
         self._site = self._monitor.add(self.SITE, detector, config)

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from graphghha.errors import CheckpointError, GraphError, SchemaError
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.windows.expectation import Expectation
-from graphghha.windows.multiscale import HOUR, MINUTE, MultiScaleConfig, Summarizer
+from graphghha.windows.multiscale import DAY, HOUR, MINUTE, STEP_S, MultiScaleConfig, Summarizer
 from graphghha.windows.scale import Scaler
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
-# what the expectation reads of every signal near by: now, and means of the last minutes
+# The window plan of the fan-coil plant, in seconds; only `MultiScaleConfig` and HISTORY_* convert it to rows.
+# What the expectation reads of every signal near by: now, and means of the last minutes
 RECENT = MultiScaleConfig(means_s=(5 * MINUTE, 20 * MINUTE, HOUR))
 # what the model reads of a signal's own values: the near past
 VALUES = MultiScaleConfig(
@@ -39,6 +40,8 @@ FEATURE_NAMES = (
     *(f"abs_residual_{name}" for name in SIZES.feature_names),
 )
 HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
+HISTORY_S = HISTORY_ROWS * STEP_S
+HISTORY_DAYS = -(-HISTORY_S // DAY)  # whole days of readings that fill every window
 # rows that rebuild a featurizer to the last bit: the oldest residual in a window looks back on rows of its own
 REBUILD_ROWS = HISTORY_ROWS + RECENT.history_rows
 CLIP = 100.0  # spreads; beyond it nothing is more suspicious

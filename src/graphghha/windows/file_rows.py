@@ -13,9 +13,9 @@ from graphghha.graph import CpsGraph
 from graphghha.plants import Points, known_plants, load_plant
 from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
 from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
-from graphghha.windows.multiscale import MINUTE
+from graphghha.windows.multiscale import DAY, STEP_S
 
-LONGEST_SILENCE_MS = 400 * 86_400_000  # longer than any season without readings
+LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
 
 class FileRows:
@@ -24,7 +24,8 @@ class FileRows:
     At most a chunk of the file (a day) and a portion of rows lie in memory at once.
     """
 
-    def __init__(self, file: TelemetryFile, template: CpsGraph, *, portion_rows: int = 1440) -> None:
+    def __init__(self, file: TelemetryFile, template: CpsGraph, *, portion_rows: int | None = None) -> None:
+        """Close rows in portions of `portion_rows`, by default a day."""
         meta = file.meta
         if meta.template_hash != template.content_hash:
             raise SchemaError(
@@ -34,18 +35,23 @@ class FileRows:
         signals = template.point_signals
         if missing := [name for name in signals if name not in meta.points]:
             raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
-        if meta.step_s != MINUTE:
-            raise SchemaError(f"{file.path}: a step of {meta.step_s!r} s; models read minutes")
+        if meta.step_s != STEP_S:
+            raise SchemaError(f"{file.path}: its step is {meta.step_s!r} s; models read one row every {STEP_S} s")
         _check_units(file)
         self.file, self.zones = file, meta.zones
         self.points = tuple(f"{zone}/{name}" for zone in meta.zones for name in signals)
         self._columns = [meta.points.index(name) for name in signals]
-        self._portion = portion_rows
+        self._portion = portion_rows or DAY // STEP_S
         step_ms = round(meta.step_s * 1000)
-        self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=max(portion_rows, 1))
+        self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=self._portion)
         self._grid: Grid | None = None
         self._limits = Points.from_names(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
         self.out_of_limits = 0  # readings that no sensor can give: unknown, as to a monitor
+
+    @property
+    def step_ms(self) -> int:
+        """The time between two rows."""
+        return self._config.step_ms
 
     @property
     def counters(self) -> Counters:

@@ -17,7 +17,9 @@ QUANTUM = 2.0**-16  # of a scaler's unit: far below any signal's noise
 LIMIT = 32.0  # largest scaled value; squares of 2^21 summed over 2^20 rows fit in 63 bits, and wrapping cancels
 BLOCK_ROWS = 256  # rows that pass through at once; any number gives the same bytes, this one stays in the cache
 
-MINUTE, HOUR = 60, 3600
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+STEP_S = MINUTE  # between two rows of the window plan, which is that of the fan-coil plant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +30,7 @@ class MultiScaleConfig:
     lag is the value so long ago.
     """
 
-    step_s: int = MINUTE
+    step_s: int = STEP_S
     lags_s: tuple[int, ...] = (0,)
     means_s: tuple[int, ...] = ()
     stds_s: tuple[int, ...] = ()

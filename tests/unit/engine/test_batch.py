@@ -131,7 +131,7 @@ def test_a_plants_telemetry_is_read_as_a_monitor_would_or_refused(tmp_path):
         score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
     right = {"units": tuple(signal.unit for signal in plant.signals)}
     write(replace(meta, **right, step_s=300.0))
-    with pytest.raises(SchemaError, match=r"a step of 300\.0 s; models read minutes"):
+    with pytest.raises(SchemaError, match=r"its step is 300\.0 s; models read one row every 60 s"):
         score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")
     write(replace(meta, **right))
     summary = score_file(shipped_model("fcu"), data, tmp_path / "scores.parquet")

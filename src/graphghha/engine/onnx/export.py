@@ -22,6 +22,7 @@ from graphghha.models import Model, load_model
 from graphghha.models.directory import NETWORK_FILE
 from graphghha.models.manifest import write_manifest
 from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows.multiscale import STEP_S
 
 FORMAT = "graphghha-gateway/1"
 # Long windows are full only after three days: one zone goes through them all, the others through the first hour.
@@ -128,7 +129,7 @@ def _about(model: Model) -> dict[str, Any]:
         "format": FORMAT,
         "version": __version__,
         "plant": model.plant,
-        "step_s": 60,
+        "step_s": STEP_S,
         "signals": list(template.point_signals),
         "nodes": list(template.names),
         "classes": list(freeze(model).classes),

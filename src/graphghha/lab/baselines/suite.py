@@ -96,7 +96,7 @@ class BaselineSuite:
         fitted_on = [*self.recipe.normal(), *self._attacked(), *self._validation()]
         check_parts(
             {
-                part: [replace(run.span, source=run.building) for run in of]
+                part: [replace(run.span(self.plant), source=run.building) for run in of]
                 for part, of in {"baselines": fitted_on, "test": runs}.items()
             }
         )
@@ -158,7 +158,7 @@ class BaselineSuite:
                 thresholds.rule,
                 thresholds.group,
                 budget_per_day=self.budget_per_day,
-                spans=[run.span for run in runs],
+                spans=[run.span(self.plant) for run in runs],
                 count_false=false_alarm_counter(own, thresholds.group),
             )
         return rules

@@ -25,11 +25,10 @@ from graphghha.lab.runs import (
 )
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows.features import HISTORY_DAYS, HISTORY_S
 from graphghha.windows.leaks import check_held_out, check_seen
 
-ROWS_PER_DAY = 1440
-FULL_HISTORY_HOURS = HISTORY_ROWS // 60
+FULL_HISTORY_HOURS = HISTORY_S // 3600
 FIRST_DAY = datetime(2018, 1, 1)
 SEED_BASE = 900_000_000  # far from every seed that training or validation may use
 UNSEEN = 500  # the number of the first run with whole cases that training never saw
@@ -133,10 +132,11 @@ def _deploy_run(
     normal = Run(
         seed=SEED_BASE + 1000 * config.seed + number,
         start=FIRST_DAY + timedelta(days=(20 + n * 365 // runs) % 365),
-        days=config.days - (-HISTORY_ROWS // ROWS_PER_DAY),
+        days=config.days + HISTORY_DAYS,
         zones=config.zones,
     )
-    return simulated_run(plant, attacked_run(normal, cases, config.schedule), config.history_hours * 60)
+    history_rows = config.history_hours * plant.steps_per_day // 24
+    return simulated_run(plant, attacked_run(normal, cases, config.schedule), history_rows)
 
 
 def check_leaks(model: Model, run: Run) -> None:
@@ -144,8 +144,9 @@ def check_leaks(model: Model, run: Run) -> None:
     fitted = {"scaler": model.scaler.seen, "calibration": model.calibration.seen}
     if model.thresholds.search is not None:
         fitted["threshold"] = model.thresholds.search.seen
+    test = [run.span(load_plant(model.plant))]
     for what, seen in fitted.items():
-        check_seen(what, seen, [run.span])
+        check_seen(what, seen, test)
     sources = [span.source for seen in fitted.values() for span in seen.spans]
     sources += model.provenance.get("runs_seen", ())
     if run.building in {source.split(",")[0] for source in sources}:

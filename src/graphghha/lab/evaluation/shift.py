@@ -16,11 +16,10 @@ from graphghha.lab.metrics import report_card
 from graphghha.lab.runs import Recording, Run, Schedule, attacked_run, record, simulated_run
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant, load_testbed
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows.features import HISTORY_DAYS
 
 SEED_BASE = 800_000_000  # far from every seed that training, validation or the report card may use
 FIRST_DAYS = (datetime(2018, 1, 8), datetime(2018, 7, 9))
-ROWS_PER_DAY = 1440
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,11 +60,10 @@ def shift_rows(
 def _recorded(
     model: Model, plant: Plant, condition: str, number: int, config: ShiftConfig, engine: EngineConfig
 ) -> Recording:
-    warm_up = -(-HISTORY_ROWS // ROWS_PER_DAY)
     normal = Run(
         seed=SEED_BASE + 100 * config.seed + number,
-        start=FIRST_DAYS[number] - timedelta(days=warm_up),
-        days=warm_up + config.days,
+        start=FIRST_DAYS[number] - timedelta(days=HISTORY_DAYS),
+        days=HISTORY_DAYS + config.days,
         zones=config.zones,
         condition=condition,
     )

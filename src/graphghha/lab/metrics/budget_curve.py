@@ -11,7 +11,7 @@ from graphghha.errors import DataError
 from graphghha.lab.metrics.budget import CANDIDATES, rule_at, threshold_for_budget
 from graphghha.lab.metrics.card import match_events
 from graphghha.lab.metrics.events import event_scores
-from graphghha.lab.runs.recording import STEP_S, Recording
+from graphghha.lab.runs.recording import Recording
 from graphghha.windows.provenance import Span
 
 LEAST = 1e-6  # a threshold must lie above 0
@@ -66,7 +66,7 @@ def rule_within_budget(
             rule,
             group_rule,
             budget_per_day=budget_per_day,
-            step_s=STEP_S,
+            step_s=recordings[0].step_s,
             spans=spans,
             candidates=candidates,
             count_false=count_false,

@@ -16,7 +16,7 @@ from graphghha.lab.metrics.calibration_metrics import brier_skill, expected_cali
 from graphghha.lab.metrics.classification import average_precision, class_scores, confusion, counted, detection
 from graphghha.lab.metrics.equivalence import NodePredictions, kind_classes, merge_equivalent
 from graphghha.lab.metrics.events import EventMatches, EventScores, event_scores, match_incidents
-from graphghha.lab.runs.recording import STEP_S, Recording
+from graphghha.lab.runs.recording import Recording
 
 Bools = NDArray[np.bool_]
 
@@ -93,7 +93,7 @@ def match_events(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -
         recording.attacks,
         recording.near,
         num_steps=recording.num_steps,
-        step_s=STEP_S,
+        step_s=recording.step_s,
         recovering=recording.recovering,
     )
 

@@ -19,11 +19,11 @@ from graphghha.errors import ConfigError
 from graphghha.lab.metrics import Scores, balanced_scores, macro_over_cases
 from graphghha.lab.runs import Run
 from graphghha.plants import CaseSpec, Plant
-from graphghha.windows.features import HISTORY_ROWS, Featurizer, Preprocessing
+from graphghha.windows.features import HISTORY_DAYS, Featurizer, Preprocessing
 
 FIRST_DAY = datetime(2018, 1, 1)
 YEAR_DAYS = 365
-WARM_DAYS = 4
+WARM_DAYS = HISTORY_DAYS + 1
 NORMAL = ""  # the case of a year without attack
 FALSE_RATE = 0.01  # share of normal validation samples above the threshold
 MIN_PROBABILITY = 1e-7
@@ -89,7 +89,6 @@ def featurize_year(
         features.append(windows.reshape(shape).astype(np.float16))
         observable.append(np.asarray(day.observable.any(axis=2))[wanted])
         on_day()
-    assert WARM_DAYS * len(day.times) >= HISTORY_ROWS
     return Year(tuple(cases), np.concatenate(features), np.concatenate(observable))
 
 

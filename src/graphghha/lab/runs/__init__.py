@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from graphghha.lab.runs.case_split import CaseSplit, never_seen, split_cases
 from graphghha.lab.runs.equivalent_cases import canonical_cases, canonical_days, canonical_run
 from graphghha.lab.runs.recording import (
-    STEP_S,
     AttackEvent,
     Detector,
     DetectorPanel,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from graphghha.lab.runs.labelled_files import read_labelled_run, telemetry_files
 
 __all__ = [
-    "STEP_S",
     "AttackEvent",
     "CaseSplit",
     "Detector",

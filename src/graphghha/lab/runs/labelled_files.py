@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.errors import DataError, NotFoundError, SchemaError
-from graphghha.lab.runs.recording import STEP_S, LabelledRun
+from graphghha.lab.runs.recording import LabelledRun
 from graphghha.lab.runs.run import Run
 from graphghha.plants import NO_EVENT, CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
@@ -54,8 +54,8 @@ def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
     meta = file.meta
     if meta.plant != plant.name:
         raise SchemaError(f"{path}: telemetry of plant {meta.plant!r}, but the model is for {plant.name!r}")
-    if meta.step_s != STEP_S:
-        raise SchemaError(f"{path}: its step is {meta.step_s:g} s; a report card needs one reading a minute")
+    if meta.step_s != plant.step_s:
+        raise SchemaError(f"{path}: its step is {meta.step_s:g} s; the plant has one row every {plant.step_s:g} s")
     if not labels_path(path).exists():
         raise DataError(
             f"{labels_path(path)}: does not exist, and a report card needs labels; "
@@ -70,7 +70,7 @@ def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
     run = Run(
         seed=meta.seed if meta.seed is not None else -1,
         start=start,
-        days=-(-file.num_steps * int(STEP_S) // 86_400),
+        days=-(-file.num_steps // plant.steps_per_day),
         zones=len(meta.zones),
         cases=labels.cases,
     )
@@ -88,7 +88,7 @@ def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledD
         begin, end = np.searchsorted(labels.times_ms, [portion.times_ms[0], portion.times_ms[-1] + 1]).tolist()
         if begin != used:
             break
-        yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes)
+        yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes, rows.step_ms)
         used = end
     if used < len(labels.times_ms):  # their attacks would silently be left out of the evaluation
         minute = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
@@ -98,7 +98,7 @@ def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledD
         )
 
 
-def _labelled(rows: Rows, labels: _Labels, mine: slice, num_zones: int, num_nodes: int) -> LabelledDay:
+def _labelled(rows: Rows, labels: _Labels, mine: slice, num_zones: int, num_nodes: int, step_ms: int) -> LabelledDay:
     shape = (len(rows), num_zones, num_nodes)
     day = LabelledDay(
         times=rows.times_ms.astype("datetime64[ms]"),
@@ -108,14 +108,14 @@ def _labelled(rows: Rows, labels: _Labels, mine: slice, num_zones: int, num_node
         observable=np.zeros(shape, np.bool_),
         recovering=np.zeros(shape[:2], np.bool_),
     )
-    minute = (labels.times_ms[mine] - rows.times_ms[0]) // int(STEP_S * 1000)
+    row = (labels.times_ms[mine] - rows.times_ms[0]) // step_ms
     zone, node, active = labels.zone[mine], labels.node[mine], labels.active[mine]
-    cell = (minute[active], zone[active], node[active])
+    cell = (row[active], zone[active], node[active])
     day.attack_class[cell] = labels.attack_class[mine][active]
     day.event[cell] = labels.event[mine][active]
     day.observable[cell] = labels.observable[mine][active]
     after = labels.recovering[mine]
-    day.recovering[minute[after], zone[after]] = True
+    day.recovering[row[after], zone[after]] = True
     return day
 
 
@@ -130,7 +130,7 @@ def _read(path: Path, plant: Plant, zones: tuple[str, ...]) -> _Labels:
     node = _codes(table["node"], plant.template.names, f"{where}: node")
     names, case = _names(table["case"])
     flags = {name: _flag(table[name]) for name in ("active", "observable", "recovering")}
-    event, cases = _attacks(times_ms, zone, case, flags["active"], names)
+    event, cases = _attacks(times_ms, zone, case, flags["active"], names, round(plant.step_s * 1000))
     attack_class = _codes(table["class"], CLASSES, f"{where}: class")
     if (flags["active"] & (attack_class == 0)).any():
         raise SchemaError(f"{where}: some rows of an active attack have class {CLASSES[0]!r}; give the attacked class")
@@ -143,18 +143,19 @@ def _attacks(
     case: NDArray[np.int64],
     active: NDArray[np.bool_],
     names: list[str],
+    step_ms: int,
 ) -> tuple[NDArray[np.int64], tuple[CaseSpec, ...]]:
     """Return the attack number of every row, and the attacks; consecutive minutes of one case in a zone are one."""
     event = np.full(len(times_ms), NO_EVENT, np.int64)
     specs: list[CaseSpec] = []
     for place, kind in sorted({(int(z), int(c)) for z, c in zip(zone[active], case[active], strict=True)}):
         mine = np.flatnonzero(active & (zone == place) & (case == kind))
-        breaks = np.flatnonzero(np.diff(times_ms[mine]) > STEP_S * 1000) + 1
+        breaks = np.flatnonzero(np.diff(times_ms[mine]) > step_ms) + 1
         for rows in np.split(mine, breaks):
             event[rows] = len(specs)
-            minutes = int(times_ms[rows[-1]] - times_ms[rows[0]]) // int(STEP_S * 1000) + 1
             start = times_ms[rows[0]].astype("datetime64[ms]").astype("datetime64[m]").item()
-            duration = timedelta(minutes=minutes)
+            steps = int(times_ms[rows[-1]] - times_ms[rows[0]]) // step_ms + 1
+            duration = timedelta(milliseconds=steps * step_ms)
             specs.append(CaseSpec(name=names[kind], zone=str(place + 1), start=start, duration=duration))
     return event, tuple(specs)
 

@@ -20,7 +20,6 @@ from graphghha.windows.features import HISTORY_ROWS
 
 Bools = NDArray[np.bool_]
 Probs = NDArray[np.floating[Any]]
-STEP_S = 60.0
 
 
 class Detector(Protocol):
@@ -81,6 +80,7 @@ class Recording:
     observable: Bools  # [t s]
     recovering: Bools  # [t s]
     attacks: tuple[AttackEvent, ...]
+    step_s: float
 
     @cached_property
     def attack(self) -> NDArray[np.float32]:
@@ -90,7 +90,7 @@ class Recording:
 
     @property
     def num_steps(self) -> int:
-        """The number of scored minutes t."""
+        """The number of scored steps t."""
         return len(self.truth)
 
 
@@ -151,14 +151,14 @@ def record_panel(
         on_day()
     if done <= HISTORY_ROWS:
         raise DataError(
-            f"{run.source}: has {done} minutes, and the first {HISTORY_ROWS} only fill the windows; give a longer run"
+            f"{run.source}: has {done} rows, and the first {HISTORY_ROWS} only fill the windows; give a longer run"
         )
     visible = np.concatenate(observable)
     near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)
     attacks = attacks_in(plant, graph, run, np.concatenate(events), visible, first=HISTORY_ROWS)
     visible = visible[HISTORY_ROWS:]
     return {
-        name: Recording(run, near, keep(name, np.concatenate(parts)), classes, visible, after, attacks)
+        name: Recording(run, near, keep(name, np.concatenate(parts)), classes, visible, after, attacks, plant.step_s)
         for name, parts in probs.items()
     }
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
 from graphghha.windows import Span
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows.features import HISTORY_S
 
-ROWS_PER_DAY = 1440
+DAY_MIN = 24 * 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,10 +36,9 @@ class Run:
         """The name of this run's data for the leak check."""
         return f"{self.building}, {self.zones} zones, from {self.start:%Y-%m-%d}"
 
-    @property
-    def span(self) -> Span:
-        """All rows of this run, for the leak check."""
-        return Span(self.source, 0, self.days * ROWS_PER_DAY)
+    def span(self, plant: Plant) -> Span:
+        """Return all rows of this run, for the leak check."""
+        return Span(self.source, 0, self.days * plant.steps_per_day)
 
     def simulate(self, plant: Plant) -> Iterator[LabelledDay]:
         """Simulate the run day by day, with labels."""
@@ -61,9 +60,9 @@ class Schedule:
 
     mean_gap_days: float = 3.0
     shortest_min: int = 180
-    longest_min: int = 1440
+    longest_min: int = DAY_MIN
     lasting_share: float = 0.15  # share of attacks that last for days
-    lasting_min: tuple[int, int] = (2 * 1440, 5 * 1440)
+    lasting_min: tuple[int, int] = (2 * DAY_MIN, 5 * DAY_MIN)
     rest_min: int = 720  # shortest pause between two attacks on one zone
     ramp_share: float = 0.0  # share of attacks that grow slowly; some never reach full strength
 
@@ -77,9 +76,9 @@ def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
     end = run.start + timedelta(days=run.days)
     specs = []
     for zone in range(run.zones):
-        at = run.start + timedelta(minutes=HISTORY_ROWS)
+        at = run.start + timedelta(seconds=HISTORY_S)
         while True:
-            at += timedelta(minutes=schedule.rest_min + int(rng.exponential(schedule.mean_gap_days * 1440)))
+            at += timedelta(minutes=schedule.rest_min + int(rng.exponential(schedule.mean_gap_days * DAY_MIN)))
             is_lasting = rng.random() < schedule.lasting_share
             span = schedule.lasting_min if is_lasting else (schedule.shortest_min, schedule.longest_min)
             minutes = int(rng.integers(*span))

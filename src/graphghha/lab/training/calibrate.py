@@ -16,7 +16,7 @@ from graphghha.engine import Engine, EngineConfig, FrozenModel
 from graphghha.engine.scorer import LEAST, Scorer
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics import counted, threshold_for_budget
-from graphghha.lab.runs import STEP_S, Recording, Run, canonical_run, record
+from graphghha.lab.runs import Recording, Run, canonical_run, record
 from graphghha.lab.training.recipe import Recipe
 from graphghha.lab.training.temperature_scaling import fit_calibration
 from graphghha.lab.training.validation import Validation, false_alarm_counter
@@ -65,7 +65,7 @@ def calibrate_and_threshold(
     say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
     with worker_processes(recipe.workers) as pool:
         recordings = list(pool.map(partial(_record, model, config.engine), [*attacked, *normal]))
-    calibration = _calibrate(recordings[: len(attacked)])
+    calibration = _calibrate(recordings[: len(attacked)], trained.plant)
     recordings = [_apply(calibration, recording) for recording in recordings]
     thresholds = threshold_for_budget(
         [recording.attack for recording in recordings],
@@ -73,8 +73,8 @@ def calibrate_and_threshold(
         config.rule,
         config.group,
         budget_per_day=config.budget_per_day,
-        step_s=STEP_S,
-        spans=[run.span for run in (*attacked, *normal)],
+        step_s=trained.plant.step_s,
+        spans=[run.span(trained.plant) for run in (*attacked, *normal)],
         count_false=false_alarm_counter(recordings, config.group),
     )
     return _assemble(trained, calibration, thresholds)
@@ -90,7 +90,7 @@ def _apply(calibration: Calibration, recording: Recording) -> Recording:
     return replace(recording, probs=probs)
 
 
-def _calibrate(recordings: Sequence[Recording]) -> Calibration:
+def _calibrate(recordings: Sequence[Recording], plant: Plant) -> Calibration:
     """Fit on all attacked and doubtful node-minutes that count, and on a weighted sample of the others."""
     logits, labels, weights = [], [], []
     for recording in recordings:
@@ -105,7 +105,7 @@ def _calibrate(recordings: Sequence[Recording]) -> Calibration:
     return fit_calibration(
         np.concatenate(logits),
         np.concatenate(labels),
-        [recording.run.span for recording in recordings],
+        [recording.run.span(plant) for recording in recordings],
         weights=np.concatenate(weights),
         biases="one",  # with a few dozen attacks per class, biases per class would depend on single long attacks
     )

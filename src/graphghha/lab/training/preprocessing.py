@@ -49,7 +49,7 @@ def _fit_scaler(plant: Plant, runs: Sequence[Run]) -> Scaler:
     values = np.concatenate([flat_values(day)[::37] for run in runs for day in run.simulate(plant)])
     signals = plant.template.point_signals
     fresh = np.ones(values.shape, np.bool_)
-    return fit_scaler(values, fresh, signals * runs[0].zones, plant.signals, [run.span for run in runs])
+    return fit_scaler(values, fresh, signals * runs[0].zones, plant.signals, [run.span(plant) for run in runs])
 
 
 def _fit_norm(

@@ -9,10 +9,8 @@ from graphghha.errors import ConfigError
 from graphghha.lab.metrics import match_events
 from graphghha.lab.runs import Recording, Run, Schedule, attacked_run
 from graphghha.lab.training.recipe import VALIDATION, Recipe
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows.features import HISTORY_DAYS
 
-ROWS_PER_DAY = 1440
-WARM_UP_DAYS = -(-HISTORY_ROWS // ROWS_PER_DAY)
 NORMAL = 100  # the number of the first building without attacks
 
 
@@ -27,19 +25,19 @@ class Validation:
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
 
     def __post_init__(self) -> None:
-        if min(self.attacked_days, self.normal_days) <= WARM_UP_DAYS or min(self.attacked_runs, self.normal_runs) < 0:
-            raise ConfigError(f"validation: the first {WARM_UP_DAYS} days only fill the windows; give more days")
+        if min(self.attacked_days, self.normal_days) <= HISTORY_DAYS or min(self.attacked_runs, self.normal_runs) < 0:
+            raise ConfigError(f"validation: the first {HISTORY_DAYS} days only fill the windows; give more days")
 
     @property
     def scored_days(self) -> int:
         """The days of all buildings without the warm-up."""
-        attacked, normal = self.attacked_days - WARM_UP_DAYS, self.normal_days - WARM_UP_DAYS
+        attacked, normal = self.attacked_days - HISTORY_DAYS, self.normal_days - HISTORY_DAYS
         return self.attacked_runs * attacked + self.normal_runs * normal
 
     def enough_for(self, budget_per_day: float) -> "Validation":
         """Add normal buildings until the days suffice for an alert budget."""
         missing = 1 / budget_per_day - self.scored_days
-        more = max(0, ceil(missing / (self.normal_days - WARM_UP_DAYS)))
+        more = max(0, ceil(missing / (self.normal_days - HISTORY_DAYS)))
         return replace(self, normal_runs=self.normal_runs + more)
 
     def attacked(self, recipe: Recipe, cases: Sequence[str]) -> list[Run]:

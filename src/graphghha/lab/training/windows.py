@@ -16,8 +16,6 @@ from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preproc
 from graphghha.windows.multiscale import Summarizer
 from graphghha.windows.scale import Scaler
 
-MINUTES_PER_DAY = 1440
-
 # The quality of a node-minute's label. VISIBLE: normal, or an attack that is visible now. INVISIBLE: an attack that is
 # not visible now but was before. IGNORED: an attack that has not been visible yet, or recovery from one.
 VISIBLE, INVISIBLE, IGNORED = 0, 1, 2
@@ -93,7 +91,7 @@ def labelled_windows(
         for minute in _onsets(day):
             wanted[np.minimum(minute + rng.integers(0, 90, extra_at_onset), len(wanted) - 1)] = True
         quality = label_quality(day, shown)
-        if (number + 1) * MINUTES_PER_DAY <= HISTORY_ROWS:
+        if (number + 1) * plant.steps_per_day <= HISTORY_ROWS:
             wanted[:] = False
         values = flat_values(day)
         windows = featurizer.push(values, np.ones(values.shape, np.bool_), wanted)
