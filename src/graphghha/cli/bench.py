@@ -150,6 +150,23 @@ def precision(scope: "Scope", nodes: int, threads: int) -> dict[str, Any]:
     return run(scope.setup, scope.model, nodes, threads, test=QUICK_TEST if scope.quick else DEFAULT_TEST)
 
 
+@_benchmark("model")
+@click.option("--condition", "conditions", multiple=True, metavar="NAME", help="Judge this condition only; repeatable.")
+def shift(scope: "Scope", conditions: tuple[str, ...]) -> dict[str, Any]:
+    """A model in buildings unlike its training."""
+    from dataclasses import asdict, replace
+
+    from graphghha.lab.bench.results import make_result
+    from graphghha.lab.evaluation import ShiftConfig, shift_rows, without_nan
+    from graphghha.models import load_model
+
+    config = ShiftConfig(seed=scope.seed, conditions=conditions)
+    if scope.quick:
+        config = replace(config, days=1, zones=3)
+    rows = shift_rows(load_model(scope.model), config, progress=scope.progress)
+    return make_result("shift", asdict(config), without_nan(rows))
+
+
 @_benchmark("dtype")
 @_sizes("256,512,1024,1536,12288")
 @_sizes("1,2", "--threads", "Thread counts, separated by commas; the first must be 1.")

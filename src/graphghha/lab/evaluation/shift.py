@@ -42,7 +42,7 @@ def shift_rows(
     config: ShiftConfig,
     *,
     engine: EngineConfig = EngineConfig(),
-    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
     """Return one row per condition, with the model's detections and false alarms in it."""
     plant = load_plant(model.plant)
@@ -51,7 +51,7 @@ def shift_rows(
         raise NotFoundError(f"shift: no condition is named {unknown[0]!r}; known: {', '.join(known)}")
     rows = []
     for name in config.conditions or known:
-        say(f"condition {name}")
+        progress(f"condition {name}")
         recordings = [_recorded(model, plant, name, number, config, engine) for number in range(len(FIRST_DAYS))]
         rows.append(_row(model, name, recordings))
     return rows
@@ -81,7 +81,7 @@ def _row(model: Model, condition: str, recordings: Sequence[Recording]) -> dict[
         "quiet_false_alarms_per_day": events.false_alarms_per_day - events.misplaced_per_day,
         "event_recall": events.event_recall,
         "hit_at_1": events.hit_at_1,
-        "precision": card.p,
+        "precision": float(card.p),
         "events": events.observable_events,
         "days": events.days,
     }

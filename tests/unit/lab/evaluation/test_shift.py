@@ -1,5 +1,9 @@
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.lab.evaluation.shift import ShiftConfig, shift_rows
 from graphghha.lab.runs.run import Schedule
@@ -29,7 +33,19 @@ def test_a_condition_is_judged_by_the_monitors_own_alarm_logic(model):
 
 
 def test_unknown_conditions_and_empty_sizes_are_refused(model):
-    with pytest.raises(NotFoundError, match="no condition 'mars'"):
+    with pytest.raises(NotFoundError, match="no condition is named 'mars'"):
         shift_rows(model, ShiftConfig(conditions=("mars",)))
     with pytest.raises(ConfigError, match="at least 1"):
         ShiftConfig(days=0)
+
+
+def test_the_command_prints_one_object_and_its_page_has_a_row_per_condition(tmp_path):
+    out = tmp_path / "shift.json"
+    options = ["--quick", "--condition", "cov", "--json", "--out", str(out)]
+    result = CliRunner().invoke(main, ["bench", "shift", *options])
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    assert printed["bench"] == "shift" and [row["condition"] for row in printed["rows"]] == ["cov"]
+    page = CliRunner().invoke(main, ["bench", "page", str(out), "--out", str(tmp_path)])
+    assert page.exit_code == 0, page.output
+    assert "| cov |" in (tmp_path / "shift.md").read_text(encoding="utf-8")

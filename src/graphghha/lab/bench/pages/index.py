@@ -10,10 +10,11 @@ from graphghha.lab.bench.pages.incremental import events_page
 from graphghha.lab.bench.pages.latency import SPEED_BENCHES, latency_page
 from graphghha.lab.bench.pages.precision import precision_page
 from graphghha.lab.bench.pages.reliability import reliability_page
+from graphghha.lab.bench.pages.shift import shift_page
 from graphghha.lab.bench.results import is_paper_protocol
 from graphghha.lab.markdown import Result
 
-_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page}
+_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page, "shift": shift_page}
 
 
 def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:
