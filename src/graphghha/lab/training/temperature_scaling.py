@@ -1,7 +1,7 @@
 """Fit a calibration on validation data: temperature scaling with biases, p = softmax(a z + b).
 
 The temperature corrects overconfidence. The biases correct for training data in which attacks are more frequent than in
-operation. With so few parameters there is no risk of overfitting the validation data.
+operation. With so few parameters there is little risk of overfitting the validation data.
 """
 
 from collections.abc import Callable, Sequence
