@@ -66,7 +66,7 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
 def _shipped_rig() -> "Rig":
     """Return a rig that runs `graphghha watch` as users do, with the shipped model on simulated buildings."""
     from faults.rig import Rig
-    from graphghha.models.shipped import shipped_model
+    from graphghha.models import shipped_model
     from graphghha.wiring import open_detector
 
     model = shipped_model("fcu")

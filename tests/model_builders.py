@@ -4,15 +4,22 @@ import numpy as np
 import torch
 
 from builders import loop_template
-from graphghha.engine import Engine
-from graphghha.engine.frozen import FrozenModel
+from graphghha.engine import Engine, FrozenModel
 from graphghha.models import Calibration, Model, Thresholds
 from graphghha.nn import ADU
 from graphghha.plants import Signal
-from graphghha.windows.expectation import Expectation, noise_floor, reach
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
-from graphghha.windows.provenance import Fingerprint, Span
-from graphghha.windows.scale import fit_scaler
+from graphghha.windows import (
+    FEATURE_NAMES,
+    RECENT,
+    Expectation,
+    FeatureNorm,
+    Fingerprint,
+    Preprocessing,
+    Span,
+    fit_scaler,
+    noise_floor,
+    reach,
+)
 
 HIDDEN = 4
 

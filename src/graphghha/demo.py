@@ -15,11 +15,11 @@ from graphghha.errors import ConfigError
 from graphghha.lab.evaluation import without_nan
 from graphghha.lab.metrics import event_scores, match_incidents
 from graphghha.lab.runs import Run, attacks_in
-from graphghha.models.shipped import shipped_model
+from graphghha.models import shipped_model
 from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
 from graphghha.plants import LabelledDay, load_plant, load_testbed
 from graphghha.sources import RowBatch
-from graphghha.windows.features import HISTORY_DAYS
+from graphghha.windows import HISTORY_DAYS
 from graphghha.wiring import open_detector
 
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 from graphghha.engine import Scorer
 from graphghha.errors import ConfigError
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
 from graphghha.settings import Settings, SiteTable
 from graphghha.sources import CheckReport, Source, check_source, open_source
-from graphghha.windows.features import REBUILD_ROWS
+from graphghha.windows import REBUILD_ROWS
 
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is just stopping
 

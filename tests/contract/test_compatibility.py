@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from graphghha.cli import main
 from graphghha.engine.machine import machine
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 STORED = Path(__file__).parent.parent / "golden" / "0.1.0"
 HASHES = json.loads((STORED / "hashes.json").read_text(encoding="utf-8"))

@@ -8,8 +8,7 @@ from click.testing import CliRunner
 from graphghha.cli import main
 from graphghha.engine import Engine
 from graphghha.engine.scorer import check_known_answer
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 
 def run(*arguments):

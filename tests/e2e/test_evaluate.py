@@ -19,8 +19,7 @@ from graphghha.lab.baselines import BaselineConfig, BaselineSuite
 from graphghha.lab.evaluation import evaluate_task, files_task
 from graphghha.lab.runs import Run, Schedule
 from graphghha.lab.training import Recipe, Validation
-from graphghha.models import load_model, save_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, save_model, shipped_model
 
 ROOT = Path(__file__).parents[2]
 ROW = {

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.cli.main import main
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import Scorer
 from graphghha.errors import ConfigError, DataError, DivergedError, LeakError
 from graphghha.lab.bench.detection.deploy import Comparison, TrainingSetup, mean
 from graphghha.lab.bench.detection.variants import METHODS

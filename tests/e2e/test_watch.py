@@ -17,7 +17,7 @@ from faults.broker import free_port
 from faults.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
 from graphghha.cli.watch import handle_signals
-from graphghha.models.shipped import shipped_model
+from graphghha.models import shipped_model
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
 BUILDING = f"sim:fcu?zones=2&start=2018-07-09&seed=7&{ATTACK}"

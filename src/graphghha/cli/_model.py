@@ -11,7 +11,7 @@ class ModelDirectory(click.ParamType[Path]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from graphghha.errors import NotFoundError
-        from graphghha.models.shipped import shipped_model
+        from graphghha.models import shipped_model
 
         if Path(value).is_dir():
             return Path(value)

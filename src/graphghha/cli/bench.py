@@ -65,7 +65,7 @@ def _benchmark(*options: str) -> Callable[[Callable[..., dict[str, Any]]], click
 
 def _scope(model: Path | None, seed: int, quick: bool, as_json: bool, work: Path = WORK) -> "Scope":
     from graphghha.lab.bench.experiments import Scope
-    from graphghha.models.shipped import shipped_model
+    from graphghha.models import shipped_model
 
     progress: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
     return Scope(model=model or shipped_model(PLANT), quick=quick, seed=seed, work=work, progress=progress)

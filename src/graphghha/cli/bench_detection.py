@@ -116,7 +116,7 @@ def detection(bench: "PaperBench", sizes: Sizes, seeds: Sequence[int], protocol:
     With --protocol deploy: the shipped model and the baselines in unseen buildings.
     """
     from graphghha.lab.bench.detection.studies import deploy_retrained, deploy_shipped, table_ii
-    from graphghha.models.shipped import shipped_model
+    from graphghha.models import shipped_model
 
     if protocol == "paper":
         if retrain:
@@ -150,7 +150,7 @@ def ablation(bench: "PaperBench", sizes: Sizes, seeds: Sequence[int]) -> dict[st
     Also the recall against an attacker who knows the network.
     """
     from graphghha.lab.bench.detection.studies import ablations
-    from graphghha.models.shipped import shipped_model
+    from graphghha.models import shipped_model
 
     return ablations(bench, sizes, seeds, shipped_model(bench.plant.name))
 

@@ -51,8 +51,7 @@ def _engine() -> dict[str, Any]:
 
     try:
         from graphghha.engine import Engine
-        from graphghha.models import load_model
-        from graphghha.models.shipped import shipped_model
+        from graphghha.models import load_model, shipped_model
 
         model = load_model(shipped_model("fcu"))
         found = Engine(model, model.template.replicate(ZONES)).describe()

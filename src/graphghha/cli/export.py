@@ -33,8 +33,7 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
     from rich.progress import Progress
 
     from graphghha.engine.onnx.export import CHECKED, export_gateway, export_network
-    from graphghha.models import load_model
-    from graphghha.models.shipped import shipped_model
+    from graphghha.models import load_model, shipped_model
 
     if out is None:
         assert model is not None

@@ -27,8 +27,7 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from graphghha.engine import EngineConfig
-    from graphghha.engine.batch import score_file
+    from graphghha.engine import EngineConfig, score_file
     from graphghha.plants.telemetry import TelemetryFile
 
     if out.suffix != ".parquet":

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphghha.engine.batch import score_file
     from graphghha.engine.dynamic import DynamicEngine
     from graphghha.engine.engine import Engine, EngineConfig
     from graphghha.engine.frozen import FrozenModel
@@ -19,9 +20,19 @@ _MODULES = {
     "IncrementalEngine": "incremental",
     "Scored": "scorer",
     "Scorer": "scorer",
+    "score_file": "batch",
 }
 
-__all__ = ["DynamicEngine", "Engine", "EngineConfig", "FrozenModel", "IncrementalEngine", "Scored", "Scorer"]
+__all__ = [
+    "DynamicEngine",
+    "Engine",
+    "EngineConfig",
+    "FrozenModel",
+    "IncrementalEngine",
+    "Scored",
+    "Scorer",
+    "score_file",
+]
 
 
 def __getattr__(name: str) -> Any:

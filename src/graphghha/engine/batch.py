@@ -18,7 +18,7 @@ from graphghha.errors import DataError
 from graphghha.models import load_model
 from graphghha.plants.arrow import pa
 from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, labels_path, make_folder
-from graphghha.windows.file_rows import FileRows
+from graphghha.windows import FileRows
 
 CELLS_PER_PORTION = 500_000  # node-minutes scored at once: what bounds the memory, whatever the file
 MOST_ROWS = 1440

@@ -7,7 +7,7 @@ import numpy as np
 
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
-from graphghha.windows.features import Windows
+from graphghha.windows import Windows
 
 if TYPE_CHECKING:
     from graphghha.nn import ADU

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from graphghha.classes import BINARY_CLASSES, CLASSES
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph, role_rows
-from graphghha.models import Model, load_model
-from graphghha.models.directory import NETWORK_FILE
-from graphghha.models.manifest import MANIFEST
+from graphghha.models import MANIFEST, NETWORK_FILE, Model, load_model
 
 if TYPE_CHECKING:
     from graphghha.nn import ADU

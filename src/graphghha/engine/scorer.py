@@ -15,11 +15,10 @@ from graphghha.engine.per_zone import engine_for
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
 from graphghha.models import Model
-from graphghha.windows.features import Featurizer, Windows
+from graphghha.windows import Featurizer, Windows
 
 BATCH_WINDOWS = 64
 KNOWN_ANSWER_TOLERANCE = {"fp32": 1e-3, "fp16": 2e-2, "bf16": 5e-2}
-LEAST = 1e-12  # of a probability, before its logarithm is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +66,12 @@ class Scorer:
             for at in range(0, len(windows.rows), BATCH_WINDOWS)
         ]
         shape = (0, self.num_nodes, len(self.engine.classes))
-        probs = self.calibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32))
+        probs = self.calibration.recalibrate(np.concatenate(raw) if raw else np.empty(shape, np.float32))
         return Scored(windows.rows, probs, windows)
 
     def explain(self, scored: Scored, window: int, node: int) -> list[dict[str, Any]]:
         """Gates and strongest edges of a node in one of the windows just scored."""
         return self._gates.explain(scored.windows, window, node) if scored.windows else []
-
-    def calibrate(self, probs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """A softmax's logarithm is its logits up to a constant, and calibration does not see constants."""
-        return self.calibration(np.log(np.maximum(probs, LEAST))).astype(np.float32)
 
 
 def check_known_answer(model: Model, engine: Engine) -> None:

@@ -16,6 +16,7 @@ from graphghha.windows import Fingerprint
 Floats = NDArray[np.float64]
 
 FORMAT = "graphghha-calibration/1"
+MIN_PROBABILITY = 1e-12  # before a logarithm is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,14 @@ class Calibration:
     seen: Fingerprint
 
     def __call__(self, logits: NDArray[Any]) -> Floats:
-        """Probabilities [.. c] of logits [.. c]."""
+        """Return the calibrated probabilities [.. c] of logits [.. c]."""
         if logits.shape[-1] != len(self.bias):
             raise SchemaError(f"calibration: {logits.shape[-1]} classes in the logits, {len(self.bias)} fitted")
         return softmax(self.inverse_temperature * logits.astype(np.float64) + np.array(self.bias))
+
+    def recalibrate(self, probs: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the calibrated form of probabilities [.. c] that a softmax gave."""
+        return self(log_probabilities(probs)).astype(np.float32)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what calibration.json holds."""
@@ -63,3 +68,9 @@ def softmax(logits: Floats) -> Floats:
     raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
     probs: Floats = raised / raised.sum(axis=-1, keepdims=True)
     return probs
+
+
+def log_probabilities(probs: NDArray[Any]) -> NDArray[Any]:
+    """Return the logits of a softmax up to a constant, which another softmax does not see."""
+    logits: NDArray[Any] = np.log(np.maximum(probs, MIN_PROBABILITY))
+    return logits

@@ -28,18 +28,17 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from graphghha.errors import CheckpointError, GraphGHHAError
+from graphghha.errors import CheckpointError, GraphGHHAError, NotFoundError
 from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.models.calibration import Calibration
 from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
 from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
-from graphghha.windows.expectation import Expectation
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Preprocessing
-from graphghha.windows.scale import Scaler
+from graphghha.windows import FEATURE_NAMES, RECENT, Expectation, FeatureNorm, Preprocessing, Scaler
 
 Arrays = Mapping[str, NDArray[Any]]
 NETWORK_FILE = "model.onnx"
+SHIPPED = Path(__file__).parent / "default"  # written by `graphghha train --preset default`
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +107,7 @@ class Model:
 
 def save_model(model: Model, directory: Path) -> None:
     """Write beside, then swap in: a reader never sees half a model."""
-    directory = check_place(directory)
+    directory = check_destination(directory)
     try:
         with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
             fresh = Path(scratch) / "fresh"
@@ -121,7 +120,7 @@ def save_model(model: Model, directory: Path) -> None:
         raise CheckpointError(f"{directory}: the model cannot be written: {exc}") from exc
 
 
-def check_place(directory: Path) -> Path:
+def check_destination(directory: Path) -> Path:
     """Where a model may be written, links followed: a folder that is not there yet, is empty, or holds a model."""
     directory = directory.resolve()
     try:
@@ -199,3 +198,11 @@ def load_model(directory: Path) -> Model:
 
 def _contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def shipped_model(plant: str) -> Path:
+    """Return the directory of the model that comes with the package for a built-in plant."""
+    directory = SHIPPED / plant
+    if not directory.exists():
+        raise NotFoundError(f"no model is shipped for plant {plant!r}; train one: graphghha train --out DIR")
+    return directory

@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.plants import Plant, Signal
-from graphghha.windows.expectation import Expectation
-from graphghha.windows.features import RECENT
-from graphghha.windows.multiscale import summarize
-from graphghha.windows.scale import Scaler
+from graphghha.windows import RECENT, Expectation, Scaler, summarize
 
 RECENT_ROWS = RECENT.history_rows
 TYPICAL_ROWS = 5  # a single row is too noisy

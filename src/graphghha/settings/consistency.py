@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from graphghha.errors import GraphGHHAError
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable

@@ -7,12 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphghha.classes import CLASSES
-from graphghha.engine import EngineConfig, batch
-from graphghha.engine.batch import SCORE_SCHEMA, score_file
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import EngineConfig, Scorer, batch, score_file
+from graphghha.engine.batch import SCORE_SCHEMA
 from graphghha.errors import DataError, SchemaError
-from graphghha.models import load_model, save_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, save_model, shipped_model
 from graphghha.plants import load_plant
 from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
 from model_builders import small_model

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphghha.engine import Engine, EngineConfig
+from graphghha.engine import Engine, EngineConfig, Scorer
 from graphghha.engine.per_zone import LOCAL_LAYERS, ZoneEngine, engine_for
-from graphghha.engine.scorer import Scorer
 from graphghha.errors import CheckpointError, SchemaError
 from graphghha.graph import CpsGraph
 from model_builders import small_model

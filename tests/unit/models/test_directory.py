@@ -8,8 +8,7 @@ import pytest
 
 from graphghha.alarms import GroupRule
 from graphghha.errors import CheckpointError, NotFoundError
-from graphghha.models import Thresholds, load_model, save_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import Thresholds, load_model, save_model, shipped_model
 from graphghha.nn import LAYERS
 from model_builders import small_model
 
@@ -74,7 +73,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 
 def rewrite(directory, name, change):
     """Alter a file and its hash: what an insider could do."""
-    from graphghha.models.manifest import write_manifest
+    from graphghha.models import write_manifest
 
     path = directory / name
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
@@ -104,7 +103,7 @@ def test_weights_of_another_network_are_refused_before_it_is_built(directory, ch
 def test_arrays_that_are_missing_or_of_another_shape_are_refused(directory, file):
     from safetensors.numpy import load_file, save_file
 
-    from graphghha.models.manifest import write_manifest
+    from graphghha.models import write_manifest
 
     path = directory / f"{file}.safetensors"
     whole = load_file(path)
@@ -163,7 +162,7 @@ def test_settings_that_could_not_score_are_refused_at_once(directory, name, chan
 
 
 def test_a_network_for_onnxruntime_stays_with_its_model(directory):
-    from graphghha.models.manifest import write_manifest
+    from graphghha.models import write_manifest
 
     (directory / "model.onnx").write_bytes(b"a network")
     write_manifest(directory)

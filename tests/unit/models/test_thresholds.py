@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from graphghha.errors import ConfigError, SchemaError
-from graphghha.models import BudgetSearch, Thresholds, load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import BudgetSearch, Thresholds, load_model, shipped_model
 from graphghha.windows import Fingerprint, Span
 
 SEARCH = BudgetSearch(

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from graphghha.engine import EngineConfig
-from graphghha.engine.scorer import Scorer
-from graphghha.windows.features import REBUILD_ROWS
+from graphghha.engine import EngineConfig, Scorer
+from graphghha.windows import REBUILD_ROWS
 from model_builders import small_model
 
 EARLIER, AFTER = 90, 8

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from graphghha.engine.scorer import Scorer
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.engine import Scorer
+from graphghha.models import load_model, shipped_model
 from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalEvidence
 from graphghha.plants import load_plant
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from graphghha.models.shipped import shipped_model
+from graphghha.models import shipped_model
 from graphghha.settings import find_problems, read_settings
 from settings_builders import SITE, problems
 

@@ -6,10 +6,19 @@ import pytest
 from builders import loop_template
 from graphghha.errors import CheckpointError, GraphError, SchemaError
 from graphghha.plants import Signal
-from graphghha.windows.expectation import CLIP, WEIGHTS, Expectation, noise_floor, reach
-from graphghha.windows.features import FEATURE_NAMES, RECENT, FeatureNorm, Featurizer, Preprocessing
-from graphghha.windows.provenance import Span
-from graphghha.windows.scale import fit_scaler
+from graphghha.windows import (
+    FEATURE_NAMES,
+    RECENT,
+    Expectation,
+    FeatureNorm,
+    Featurizer,
+    Preprocessing,
+    Span,
+    fit_scaler,
+    noise_floor,
+    reach,
+)
+from graphghha.windows.expectation import CLIP, WEIGHTS
 
 TEMPLATE = loop_template()
 SIGNALS = TEMPLATE.point_signals

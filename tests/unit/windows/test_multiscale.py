@@ -4,8 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphghha.errors import ConfigError, SchemaError
-from graphghha.windows import Grid, GridConfig, MultiScaleConfig, Ring, Summarizer, summarize
-from graphghha.windows.features import FEATURE_NAMES, HISTORY_ROWS
+from graphghha.windows import (
+    FEATURE_NAMES,
+    HISTORY_ROWS,
+    Grid,
+    GridConfig,
+    MultiScaleConfig,
+    Ring,
+    Summarizer,
+    summarize,
+)
 from graphghha.windows.multiscale import BLOCK_ROWS
 
 SMALL = MultiScaleConfig(lags_s=(0, 120), means_s=(60, 300, 1200), stds_s=(180, 600), missings_s=(300,))

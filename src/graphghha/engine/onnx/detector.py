@@ -18,8 +18,8 @@ from graphghha.models import Model
 from graphghha.nn import AduConfig, adu_from_arrays
 from graphghha.nn.graph_tensors import GraphTensors
 from graphghha.nn.padded_neighbors import Neighbors
-from graphghha.windows import expectation, features
-from graphghha.windows.multiscale import LIMIT, QUANTUM, MultiScaleConfig
+from graphghha.windows import MultiScaleConfig, expectation, features
+from graphghha.windows.multiscale import LIMIT, QUANTUM
 
 VALUE_ROWS = max(features.VALUES.history_rows, features.RECENT.history_rows)
 RESIDUAL_ROWS = max(features.RESIDUALS.history_rows, features.SIZES.history_rows)

@@ -18,11 +18,8 @@ from graphghha.engine.frozen import freeze
 from graphghha.engine.scorer import Scorer
 from graphghha.errors import EngineError
 from graphghha.graph import CpsGraph, graph_to_dict
-from graphghha.models import Model, load_model
-from graphghha.models.directory import NETWORK_FILE
-from graphghha.models.manifest import write_manifest
-from graphghha.windows.features import FEATURE_NAMES
-from graphghha.windows.multiscale import STEP_S
+from graphghha.models import NETWORK_FILE, Model, load_model, write_manifest
+from graphghha.windows import FEATURE_NAMES, STEP_S
 
 FORMAT = "graphghha-gateway/1"
 # Long windows are full only after three days: one zone goes through them all, the others through the first hour.

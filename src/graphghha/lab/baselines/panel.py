@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import Scorer
 from graphghha.lab.baselines.base import Baseline, BaselineInput, Bools
 from graphghha.lab.runs import Probs
 from graphghha.plants.rules import HISTORY_MIN
-from graphghha.windows.features import Featurizer, Windows
+from graphghha.windows import Featurizer, Windows
 
 PORTION = 360  # minutes scored at once; the features of a whole day of a large building take much memory
 

@@ -35,8 +35,7 @@ from graphghha.lab.training import (
 )
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import Featurizer
-from graphghha.windows.leaks import check_parts
+from graphghha.windows import Featurizer, check_parts
 
 READINGS_EVERY_MIN = 61  # coprime to 60, so that all minutes of the hour occur equally often
 

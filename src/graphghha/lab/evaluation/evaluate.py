@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import EngineConfig
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import EngineConfig, Scorer
 from graphghha.lab.baselines import BaselineConfig, BaselinePanel, BaselineSuite
 from graphghha.lab.evaluation.model_card import model_card
 from graphghha.lab.evaluation.protocols import DeployConfig, EvaluationTask, deploy_task, files_task

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graphghha.engine import EngineConfig
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import EngineConfig, Scorer
 from graphghha.errors import CheckpointError, ConfigError, LeakError
 from graphghha.lab.runs import (
     LabelledRun,
@@ -25,8 +24,7 @@ from graphghha.lab.runs import (
 )
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import HISTORY_DAYS, HISTORY_S
-from graphghha.windows.leaks import check_held_out, check_seen
+from graphghha.windows import HISTORY_DAYS, HISTORY_S, check_held_out, check_seen
 
 FULL_HISTORY_HOURS = HISTORY_S // 3600
 FIRST_DAY = datetime(2018, 1, 1)

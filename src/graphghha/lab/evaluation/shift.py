@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphghha.engine import EngineConfig
-from graphghha.engine.scorer import Scorer
+from graphghha.engine import EngineConfig, Scorer
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.lab.metrics import report_card
 from graphghha.lab.runs import Recording, Run, Schedule, attacked_run, record, simulated_run
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant, load_testbed
-from graphghha.windows.features import HISTORY_DAYS
+from graphghha.windows import HISTORY_DAYS
 
 SEED_BASE = 800_000_000  # far from every seed that training, validation or the report card may use
 FIRST_DAYS = (datetime(2018, 1, 8), datetime(2018, 7, 9))

@@ -12,7 +12,7 @@ from graphghha.lab.metrics.budget import CANDIDATES, rule_at, threshold_for_budg
 from graphghha.lab.metrics.card import match_events
 from graphghha.lab.metrics.events import event_scores
 from graphghha.lab.runs.recording import Recording
-from graphghha.windows.provenance import Span
+from graphghha.windows import Span
 
 LEAST = 1e-6  # a threshold must lie above 0
 HALVINGS = 5

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.lab.paper.protocol import NORMAL, Score, Year
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows import FEATURE_NAMES
 
 FitBaseline = Callable[[Sequence[Year]], Score]  # fits on the training years
 EXPLAINED = 0.95  # share of the variance of normal operation that the kept components explain

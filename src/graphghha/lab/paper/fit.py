@@ -20,14 +20,13 @@ from torch.nn import functional as F  # noqa: N812
 
 from graphghha._util.files import atomic_path
 from graphghha.classes import CLASSES
-from graphghha.engine import Engine
-from graphghha.engine.frozen import FrozenModel
+from graphghha.engine import Engine, FrozenModel
 from graphghha.lab.paper.protocol import NORMAL, YEAR_DAYS, Score, Year, featurize_year, year_run
 from graphghha.lab.runs import canonical_cases
 from graphghha.lab.training import Progress, finite_loss, fit_preprocessing, reading
 from graphghha.nn import ADU
 from graphghha.plants import Plant
-from graphghha.windows.features import Preprocessing
+from graphghha.windows import Preprocessing
 
 FRONT_DAYS = 120  # days of each normal year on which the preprocessing is fitted
 FRONT_YEARS = 3

@@ -19,7 +19,7 @@ from graphghha.errors import ConfigError
 from graphghha.lab.metrics import Scores, balanced_scores, macro_over_cases
 from graphghha.lab.runs import Run
 from graphghha.plants import CaseSpec, Plant
-from graphghha.windows.features import HISTORY_DAYS, Featurizer, Preprocessing
+from graphghha.windows import HISTORY_DAYS, Featurizer, Preprocessing
 
 FIRST_DAY = datetime(2018, 1, 1)
 YEAR_DAYS = 365

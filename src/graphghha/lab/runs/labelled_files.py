@@ -19,8 +19,7 @@ from graphghha.lab.runs.recording import LabelledRun
 from graphghha.lab.runs.run import Run
 from graphghha.plants import NO_EVENT, CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
-from graphghha.windows.file_rows import FileRows
-from graphghha.windows.grid import Rows
+from graphghha.windows import FileRows, Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
 from graphghha.lab.runs.run import Run
 from graphghha.plants import LabelledDay, Plant
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.windows import HISTORY_ROWS
 
 Bools = NDArray[np.bool_]
 Probs = NDArray[np.floating[Any]]

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from graphghha.plants import CaseSpec, LabelledDay, Plant, load_testbed
-from graphghha.windows import Span
-from graphghha.windows.features import HISTORY_S
+from graphghha.windows import HISTORY_S, Span
 
 DAY_MIN = 24 * 60
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from graphghha._version import __version__
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.classes import CLASSES
-from graphghha.engine import Engine, EngineConfig, FrozenModel
-from graphghha.engine.scorer import LEAST, Scorer
+from graphghha.engine import Engine, EngineConfig, FrozenModel, Scorer
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics import counted, threshold_for_budget
 from graphghha.lab.runs import Recording, Run, canonical_run, record
@@ -21,11 +20,10 @@ from graphghha.lab.training.recipe import Recipe
 from graphghha.lab.training.temperature_scaling import fit_calibration
 from graphghha.lab.training.validation import Validation, false_alarm_counter
 from graphghha.lab.training.workers import worker_processes
-from graphghha.models import Calibration, Model, Thresholds
+from graphghha.models import Calibration, Model, Thresholds, log_probabilities
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import FEATURE_NAMES, Preprocessing
-from graphghha.windows.provenance import Fingerprint
+from graphghha.windows import FEATURE_NAMES, Fingerprint, Preprocessing
 
 IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
 DOUBTFUL = 1e-3  # normal node-minutes with a higher P(attack) are all used for the calibration
@@ -86,8 +84,7 @@ def _record(model: Model, engine: EngineConfig, run: Run) -> Recording:
 
 
 def _apply(calibration: Calibration, recording: Recording) -> Recording:
-    probs = calibration(np.log(np.maximum(recording.probs, LEAST))).astype(np.float32)
-    return replace(recording, probs=probs)
+    return replace(recording, probs=calibration.recalibrate(recording.probs))
 
 
 def _calibrate(recordings: Sequence[Recording], plant: Plant) -> Calibration:
@@ -99,7 +96,7 @@ def _calibrate(recordings: Sequence[Recording], plant: Plant) -> Calibration:
         informative = (truth > 0) | (probs[:, 0] < 1 - DOUBTFUL)
         chosen = informative.copy()
         chosen[::THINNED] = True
-        logits.append(np.log(np.maximum(probs[chosen], LEAST)))
+        logits.append(log_probabilities(probs[chosen]))
         labels.append(truth[chosen])
         weights.append(np.where(informative[chosen], 1, THINNED))
     return fit_calibration(

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from graphghha.graph import CpsGraph
-from graphghha.windows.expectation import LOG_SPREAD, Expectation, reach
+from graphghha.windows import LOG_SPREAD, Expectation, reach
 
 HIDDEN = 32
 BATCH = 1024

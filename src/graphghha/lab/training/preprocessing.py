@@ -16,9 +16,7 @@ from graphghha.lab.training.cache import reading
 from graphghha.lab.training.expectation import fit_expectation
 from graphghha.lab.training.windows import LabelledWindows, flat_values, labelled_windows, recent_rows, signal_features
 from graphghha.plants import Plant
-from graphghha.windows.expectation import Expectation, noise_floor
-from graphghha.windows.features import FeatureNorm, Preprocessing
-from graphghha.windows.scale import Scaler, fit_scaler
+from graphghha.windows import Expectation, FeatureNorm, Preprocessing, Scaler, fit_scaler, noise_floor
 
 NORM_STRIDE_MIN = 60
 

@@ -25,12 +25,11 @@ from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.lab.training.recipe import NOT_DATA, Recipe
 from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.lab.training.workers import worker_processes
-from graphghha.models import save_model
-from graphghha.models.directory import check_place
+from graphghha.models import check_destination, save_model
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName
 from graphghha.plants import load_plant
-from graphghha.windows.features import FEATURE_NAMES, Preprocessing
+from graphghha.windows import FEATURE_NAMES, Preprocessing
 
 # A cap of eight neighbors affects only the hubs of the fan-coil template and halves the time of training.
 DEFAULT = Recipe(
@@ -64,7 +63,7 @@ def train_model(
     on_step: Callable[[Progress], None],
 ) -> None:
     """Train a model by a recipe of PRESETS and write its directory `out`."""
-    check_place(out)  # now, and not after half an hour of training
+    check_destination(out)  # now, and not after half an hour of training
     recipe = PRESETS[preset]
     recipe = replace(
         recipe,

@@ -9,7 +9,7 @@ from graphghha.errors import ConfigError
 from graphghha.lab.metrics import match_events
 from graphghha.lab.runs import Recording, Run, Schedule, attacked_run
 from graphghha.lab.training.recipe import VALIDATION, Recipe
-from graphghha.windows.features import HISTORY_DAYS
+from graphghha.windows import HISTORY_DAYS
 
 NORMAL = 100  # the number of the first building without attacks
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from graphghha.lab.runs import Run, canonical_days
 from graphghha.plants import NO_EVENT, LabelledDay, Plant
-from graphghha.windows.features import HISTORY_ROWS, RECENT, Featurizer, Preprocessing
-from graphghha.windows.multiscale import Summarizer
-from graphghha.windows.scale import Scaler
+from graphghha.windows import HISTORY_ROWS, RECENT, Featurizer, Preprocessing, Scaler, Summarizer
 
 # The quality of a node-minute's label. VISIBLE: normal, or an attack that is visible now. INVISIBLE: an attack that is
 # not visible now but was before. IGNORED: an attack that has not been visible yet, or recovery from one.

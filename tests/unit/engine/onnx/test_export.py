@@ -10,14 +10,12 @@ import torch
 
 from checks import unchecked_shapes
 from graphghha.alarms import AlarmRule
-from graphghha.engine import Engine
+from graphghha.engine import Engine, Scorer
 from graphghha.engine.onnx import export
-from graphghha.engine.scorer import Scorer
 from graphghha.errors import ConfigError, EngineError
 from graphghha.graph import NeighborRule, graph_from_dict
 from graphghha.models import Calibration, Thresholds, load_model, save_model
-from graphghha.windows.features import FeatureNorm
-from graphghha.windows.scale import Scaler
+from graphghha.windows import FeatureNorm, Scaler
 from model_builders import small_model
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,7 @@ from graphghha.lab.bench.detection.variants import METHODS
 from graphghha.lab.bench.harness import Effort
 from graphghha.lab.bench.speed import incremental, latency, precision
 from graphghha.lab.bench.speed.methods import Setup
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 TINY = DetectionEffort(days=1, stride_min=240, steps=3, normal_years=1, extra_years=0, most_samples=1, batch_zones=4)
 CASES = ("FCU_OADMPRStuck_100", "FCU_VLVStuck_Heating_100", "FCU_SensorBias_RMTemp_+4C", "FCU_FilterRestriction_50%")

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from graphghha.lab.evaluation import DeployConfig, deploy_task, evaluate_task, record_model
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
-from graphghha.windows.features import HISTORY_ROWS
+from graphghha.models import load_model, shipped_model
+from graphghha.windows import HISTORY_ROWS
 
 SMALL = DeployConfig(runs=1, days=1, zones=2, unseen_runs=0)
 

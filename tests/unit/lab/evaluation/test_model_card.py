@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from graphghha.lab.evaluation.model_card import model_card
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 STORED = Path(__file__).parents[4] / "docs/results/deploy/report.json"
 

@@ -6,9 +6,8 @@ import pytest
 
 from graphghha.errors import ConfigError, LeakError
 from graphghha.lab.evaluation.protocols import SEED_BASE, DeployConfig, deploy_task
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
-from graphghha.windows.provenance import Fingerprint, Span
+from graphghha.models import load_model, shipped_model
+from graphghha.windows import Fingerprint, Span
 
 SMALL = DeployConfig(runs=1, days=1, zones=2)
 

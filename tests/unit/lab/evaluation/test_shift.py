@@ -7,8 +7,7 @@ from graphghha.cli import main
 from graphghha.errors import ConfigError, NotFoundError
 from graphghha.lab.evaluation.shift import ShiftConfig, shift_rows
 from graphghha.lab.runs.run import Schedule
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 FIELDS = {
     *("condition", "commissioned", "false_alarms_per_day", "quiet_false_alarms_per_day"),

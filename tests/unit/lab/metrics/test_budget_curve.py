@@ -6,7 +6,7 @@ import pytest
 from evaluation_builders import DAY, recording, two_attacks
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.lab.metrics.budget_curve import best_within, budget_curve, candidate_thresholds, rule_within_budget
-from graphghha.windows.provenance import Span
+from graphghha.windows import Span
 
 RULE, GROUP = AlarmRule(raise_at=0.5, clear_at=0.3, votes=1, window=1, clear_after=5), GroupRule(linger=5)
 

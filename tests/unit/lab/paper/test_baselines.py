@@ -5,7 +5,7 @@ import pytest
 
 from graphghha.lab.paper.baselines import largest, random_scores, value_pca
 from graphghha.lab.paper.protocol import NORMAL, Year
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows import FEATURE_NAMES
 
 
 @pytest.mark.parametrize("fit", [largest("value_"), value_pca, largest("residual_", "abs_residual_")])

@@ -14,8 +14,7 @@ from graphghha.lab.paper.protocol import (
     threshold_at,
     year_run,
 )
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 from graphghha.plants import load_plant
 
 CASES = ("A", "B", NORMAL)

@@ -3,8 +3,7 @@ import pytest
 
 from builders import loop_template
 from graphghha.lab.training.expectation import fit_expectation
-from graphghha.windows.expectation import noise_floor
-from graphghha.windows.features import RECENT
+from graphghha.windows import RECENT, noise_floor
 
 
 @pytest.mark.slow

@@ -15,8 +15,7 @@ from graphghha.lab.training.windows import (
     label_quality,
     labelled_windows,
 )
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 from graphghha.plants import CaseSpec, LabelledDay, load_plant
 
 PLANT = load_plant("fcu")

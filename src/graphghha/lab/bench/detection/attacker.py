@@ -21,7 +21,7 @@ from graphghha.lab.training import VISIBLE, labelled_windows
 from graphghha.models import Model
 from graphghha.nn import adu_from_arrays
 from graphghha.plants import Plant
-from graphghha.windows.features import FEATURE_RANGE
+from graphghha.windows import FEATURE_RANGE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -30,7 +30,7 @@ from graphghha.lab.paper.protocol import (
 from graphghha.lab.runs import canonical_cases
 from graphghha.lab.training import Progress, check_settings, worker_processes
 from graphghha.plants import Plant, load_plant
-from graphghha.windows.features import Preprocessing
+from graphghha.windows import Preprocessing
 
 PAPER_PLANT = "fcu"  # the paper's testbed is a fan-coil unit
 TRAINING, EXTRA, VALIDATION, TEST = 8_000, 8_100, 8_500, 9_202  # first seeds of the years of each part

@@ -9,7 +9,7 @@ from graphghha.lab.paper.baselines import FitBaseline, largest, random_scores, v
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.plants import Plant
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows import FEATURE_NAMES
 
 CAP = 8  # neighbours; only the hubs of the fan-coil template have more
 PAPER_CAP = 4  # the paper's r = s / 8 on the template's 32 nodes

@@ -8,7 +8,7 @@ from graphghha.lab.bench.pages.plots import ALWAYS, families_figure, heads_figur
 from graphghha.lab.markdown import Result, number, table
 from graphghha.lab.paper import printed_tables as paper
 from graphghha.lab.training import DEFAULT
-from graphghha.windows.features import FEATURE_NAMES
+from graphghha.windows import FEATURE_NAMES
 
 STUDIES = ("detection", "scenarios", "heads", "ablation")
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha")

@@ -23,7 +23,7 @@ from graphghha.lab.bench.speed.methods import Setup, Task, default_config, synth
 from graphghha.models import Model, load_model
 from graphghha.nn import ADU
 from graphghha.plants import load_plant, load_testbed
-from graphghha.windows.features import HISTORY_ROWS, Featurizer
+from graphghha.windows import HISTORY_ROWS, Featurizer
 
 # pairs of tolerances for features and for the global state; in normal operation a feature changes by 0.3 a minute
 PLANT_SETTINGS = ((0.0, 0.0), (0.05, 0.02), (0.05, 0.1), (0.1, 0.1), (0.2, 0.1), (0.5, 0.1), (1.0, 0.2))

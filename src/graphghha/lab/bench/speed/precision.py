@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import Engine, EngineConfig
-from graphghha.engine.scorer import Scored, Scorer
+from graphghha.engine import Engine, EngineConfig, Scored, Scorer
 from graphghha.graph import CpsGraph
 from graphghha.lab.bench.harness import Timing, interleaved
 from graphghha.lab.bench.results import make_result
@@ -72,7 +71,7 @@ class _AllDtypes:
         for name, engine in self._engines.items():
             shape = (len(windows.rows), engine.num_nodes, len(engine.classes))
             raw = engine.score(windows.features, windows.known) if len(windows.rows) else np.empty(shape, np.float32)
-            self.kept[name].append(self._scorer.calibrate(raw))
+            self.kept[name].append(self._scorer.calibration.recalibrate(raw))
         return Scored(windows.rows, next(iter(self.kept.values()))[-1])
 
 

@@ -20,7 +20,7 @@ from graphghha.sources import Batch, FileConfig, MqttConfig, RowBatch, Source, o
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.stdin import LineSource
-from graphghha.windows.grid import Grid, GridConfig
+from graphghha.windows import Grid, GridConfig
 
 START = datetime(2018, 7, 2)
 START_MS = int(np.datetime64(START, "ms").astype(np.int64))

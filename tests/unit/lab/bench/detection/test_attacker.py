@@ -5,7 +5,7 @@ import pytest
 
 from graphghha.lab.bench.detection.attacker import AttackerConfig, Defender, attacked_zones, evade
 from graphghha.plants import load_plant
-from graphghha.windows.features import FEATURE_RANGE
+from graphghha.windows import FEATURE_RANGE
 
 pytestmark = pytest.mark.slow
 

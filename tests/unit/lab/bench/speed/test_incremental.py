@@ -5,8 +5,7 @@ import pytest
 
 from graphghha.engine import Engine
 from graphghha.lab.bench.speed import incremental
-from graphghha.models import load_model
-from graphghha.models.shipped import shipped_model
+from graphghha.models import load_model, shipped_model
 
 pytestmark = pytest.mark.slow
 
