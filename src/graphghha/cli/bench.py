@@ -24,7 +24,13 @@ def bench() -> None:
 
 _OPTIONS = {
     "threads": click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads to use."),
-    "dtype": click.option("--dtype", default="fp32", show_default=True, type=click.Choice(["fp32", "fp16", "bf16"])),
+    "dtype": click.option(
+        "--dtype",
+        default="fp32",
+        show_default=True,
+        type=click.Choice(["fp32", "fp16", "bf16"]),
+        help="Format of weights and activations.",
+    ),
     "model": click.option(
         "--model",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -105,7 +111,13 @@ def degree(scope: "Scope", nodes: int, threads: int, dtype: str) -> dict[str, An
 
 @_benchmark("threads", "dtype")
 @_sizes("32,384,1536,12288")
-@click.option("--part", type=click.Choice(["all", "engine", "sources"]), default="all", show_default=True)
+@click.option(
+    "--part",
+    type=click.Choice(["all", "engine", "sources"]),
+    default="all",
+    show_default=True,
+    help="Measure the engine, the sources, or both.",
+)
 @click.option(
     "--zones", default=48, show_default=True, type=click.IntRange(1, 1000), help="Zones that the sources feed."
 )

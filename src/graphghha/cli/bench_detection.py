@@ -108,7 +108,13 @@ def _run(
 
 
 @_study("32,64,128,256,512,1024,1536; deploy: 384")
-@click.option("--protocol", type=click.Choice(["paper", "deploy"]), default="paper", show_default=True)
+@click.option(
+    "--protocol",
+    type=click.Choice(["paper", "deploy"]),
+    default="paper",
+    show_default=True,
+    help="Test data: segments of a year as in the paper, or unseen buildings with attacks.",
+)
 @click.option("--retrain", is_flag=True, help="Deploy protocol: train all four methods instead of the shipped model.")
 def detection(bench: "PaperBench", sizes: Sizes, seeds: Sequence[int], protocol: str, retrain: bool) -> dict[str, Any]:
     """Table II: detection of the four methods.
