@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from graphghha.cli._model import MODEL
 from graphghha.cli.bench_detection import COMMANDS, WORK, parse_numbers
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ _OPTIONS = {
         help="Format of weights and activations.",
     ),
     "model": click.option(
-        "--model",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="Model directory (default: the shipped model).",
+        "--model", type=MODEL, help=f"Model directory, or the name of a shipped model (default: {PLANT})."
     ),
     "seed": click.option(
         "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of weights, windows and buildings."
