@@ -1,7 +1,8 @@
 """A frozen model on a frozen graph, as fast as the machine allows."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphghha._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from graphghha.engine.batch import score_file
@@ -34,8 +35,4 @@ __all__ = [
     "score_file",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'graphghha.engine' has no attribute {name!r}")
-    return getattr(import_module(f"graphghha.engine.{_MODULES[name]}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,8 +1,9 @@
 """Baselines that a detector is compared with. Each is one idea in a module of its own, and is found by name."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from graphghha._util.lazy import lazy_names
 from graphghha.errors import NotFoundError
 from graphghha.lab.baselines.base import Baseline, BaselineInput, TrainingData
 from graphghha.plants import Plant
@@ -37,7 +38,7 @@ __all__ = [
     "fit_baseline",
 ]
 
-_HOMES = {"BaselineConfig": "suite", "BaselinePanel": "panel", "BaselineSuite": "suite"}
+_MODULES = {"BaselineConfig": "suite", "BaselinePanel": "panel", "BaselineSuite": "suite"}
 
 
 def fit_baseline(name: str, plant: Plant, data: TrainingData) -> Baseline:
@@ -49,7 +50,4 @@ def fit_baseline(name: str, plant: Plant, data: TrainingData) -> Baseline:
     return baseline
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,7 +1,8 @@
 """Evaluation: the report of a model on labelled data. Names load on first use, since most of them need torch."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphghha._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from graphghha.lab.evaluation.evaluate import evaluate_model, evaluate_task, record_model
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from graphghha.lab.evaluation.report import without_nan
     from graphghha.lab.evaluation.shift import ShiftConfig, shift_rows
 
-_HOMES = {
+_MODULES = {
     "DeployConfig": "protocols",
     "EvaluationTask": "protocols",
     "ShiftConfig": "shift",
@@ -35,8 +36,4 @@ __all__ = [
     "without_nan",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,8 +1,8 @@
 """Labelled runs: simulated buildings or files, and the scores that a detector gives over them. No torch."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from graphghha._util.lazy import lazy_names
 from graphghha.lab.runs.case_split import CaseSplit, never_seen, split_cases
 from graphghha.lab.runs.equivalent_cases import canonical_cases, canonical_days, canonical_run
 from graphghha.lab.runs.recording import (
@@ -47,10 +47,6 @@ __all__ = [
 ]
 
 # on first use: files need pyarrow, a simulated run does not
-_HOMES = dict.fromkeys(("read_labelled_run", "telemetry_files"), "graphghha.lab.runs.labelled_files")
+_MODULES = dict.fromkeys(("read_labelled_run", "telemetry_files"), "labelled_files")
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,7 +1,8 @@
 """Training: from normal and attacked buildings to a model directory. Names load on first use, since it needs torch."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphghha._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from graphghha.lab.training.cache import check_settings, reading
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from graphghha.lab.training.windows import VISIBLE, LabelledWindows, flat_values, labelled_windows
     from graphghha.lab.training.workers import worker_processes
 
-_HOMES = {
+_MODULES = {
     "DEFAULT": "train",
     "VISIBLE": "windows",
     "CalibrationConfig": "calibrate",
@@ -67,8 +68,4 @@ __all__ = [
     "worker_processes",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)
