@@ -9,6 +9,7 @@ from graphghha._util.files import atomic_write
 from graphghha.lab.evaluation.protocols import FULL_HISTORY_HOURS
 from graphghha.lab.evaluation.report_plots import draw_figures
 from graphghha.lab.markdown import table
+from graphghha.lab.metrics import poisson_interval, wilson_interval
 from graphghha.plants.telemetry import make_folder, writing
 
 Report = Mapping[str, Any]
@@ -75,7 +76,7 @@ def report_page(report: Report, figures: Mapping[str, str]) -> str:
 def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
     yield from (f"# Report card: {report['rows'][0]['method']}, {report['protocol']} protocol", "", _basis(report), "")
     yield from _table("method", [(row["method"], row) for row in report["rows"]], _COLUMNS)
-    yield from ("", _NOTES, "")
+    yield from ("", _NOTES, "", _intervals(report["card"]), "")
     if len(report["rows"]) > 1:
         yield from _comparison(report)
     for title, file in figures.items():
@@ -90,6 +91,26 @@ def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
         f"Latency of one minute with {latency['nodes']} nodes, from readings to calibrated probabilities, "
         f"{latency['backend']} backend: median {latency['p50_ms']:.2f} ms, p99 {latency['p99_ms']:.2f} ms over "
         f"{latency['rows']} minutes."
+    )
+
+
+def _intervals(card: Mapping[str, Any]) -> str:
+    """Return the headline figures of the model with their 95 % intervals, and the recall of all attacks."""
+    if not card["observable_events"]:
+        return "No attack was visible, so shares of attacks are not defined."
+    parts = []
+    for key, name, total in (
+        ("event_recall", "detected", card["observable_events"]),
+        ("hit_at_1", "right node first", card["observable_events"]),
+        ("event_recall_all", "detected, attacks that are never visible counted as well", card["events"]),
+    ):
+        low, high = wilson_interval(round(card[key] * total), total)
+        parts.append(f"{name} {card[key]:.3f} ({low:.3f} to {high:.3f}, of {total})")
+    low, high = poisson_interval(round(card["false_alarms_per_day"] * card["days"]), card["days"])
+    parts.append(f"false alarms a day {card['false_alarms_per_day']:.2f} ({low:.2f} to {high:.2f})")
+    return (
+        f"The model with 95 % intervals (Wilson, exact Poisson): {'; '.join(parts)}. "
+        "Attacks on one building are not independent, so the true intervals are somewhat wider."
     )
 
 

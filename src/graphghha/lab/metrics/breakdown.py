@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.alarms import NONE
 from graphghha.classes import CLASSES
 from graphghha.lab.metrics.card import EvaluatedRecording
 from graphghha.lab.metrics.classification import binary_scores, class_scores
@@ -86,6 +87,55 @@ def _distance(evaluated: EvaluatedRecording, outcome: EventOutcome) -> str:
     hops = evaluated.recording.near.hops_from(outcome.incident.root, FARTHEST)
     nearest = min(hops.get(node, FARTHEST) for node in outcome.attack.hits)
     return str(nearest) if nearest < FARTHEST else f"{FARTHEST}+"
+
+
+def attack_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]:
+    """Return one row per attack: where and what it was, and how it was detected."""
+    rows = []
+    for number, each in enumerate(evaluated):
+        near, matches = each.recording.near, each.matches
+        for outcome in matches.outcomes:
+            attack, incident = outcome.attack, outcome.incident
+            minutes = outcome.steps_to_detect * matches.step_s / 60.0
+            rows.append(
+                {
+                    "recording": number,
+                    "building": each.recording.run.building,
+                    "zone": near.zone(attack.targets[0]),
+                    "case": attack.case,
+                    "family": attack.family,
+                    "nodes": [near.graph.names[node] for node in attack.targets],
+                    "visible": outcome.is_observable,
+                    "found": outcome.is_detected,
+                    "named": near.graph.names[incident.root] if incident else None,
+                    "rank": outcome.rank if incident else None,
+                    "minutes_to_detect": minutes if outcome.steps_to_detect != NONE else None,
+                }
+            )
+    return rows
+
+
+def building_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]:
+    """Return one row per recording: how many attacks were visible, found and named, and how many alarms were false."""
+    rows = []
+    for number, each in enumerate(evaluated):
+        matches = each.matches
+        visible = [outcome for outcome in matches.outcomes if outcome.is_observable]
+        rows.append(
+            {
+                "recording": number,
+                "building": each.recording.run.building,
+                "days": matches.days,
+                "attacks": len(matches.outcomes),
+                "visible": len(visible),
+                "found": sum(outcome.is_detected for outcome in visible),
+                "named": sum(outcome.is_detected and outcome.rank == 1 for outcome in visible),
+                "false_alarms": len(matches.false_alarms),
+                "misplaced": len(matches.misplaced),
+                "late": len(matches.late),
+            }
+        )
+    return rows
 
 
 def minutes_to_detect(evaluated: Sequence[EvaluatedRecording]) -> list[float]:

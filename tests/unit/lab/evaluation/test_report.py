@@ -37,3 +37,15 @@ def test_at_equal_false_alarms_every_method_has_its_best_threshold():
 
 def test_what_is_not_defined_is_null():
     assert without_nan({"a": [float("nan"), 1.0], "b": float("inf")}) == {"a": [None, 1.0], "b": None}
+
+
+def test_every_attack_and_every_building_has_a_row_that_adds_up_to_the_card():
+    report = build_report([two_attacks()] * 2, OWN, method="ours", protocol="deploy", held_out={})
+    card, attacks, buildings = report["card"], report["attacks"], report["buildings"]
+    visible = [row for row in attacks if row["visible"]]
+    assert len(attacks) == card["events"] and len(visible) == card["observable_events"]
+    assert sum(row["found"] for row in visible) == card["event_recall"] * len(visible)
+    assert sum(row["found"] and row["rank"] == 1 for row in visible) == card["hit_at_1"] * len(visible)
+    assert [row["recording"] for row in buildings] == [0, 1]
+    assert sum(row["false_alarms"] for row in buildings) == card["false_alarms_per_day"] * card["days"]
+    assert sum(row["found"] for row in buildings) == sum(row["found"] for row in visible)
