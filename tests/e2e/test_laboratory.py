@@ -58,7 +58,7 @@ CALIBRATION = CalibrationConfig(
 def trained(tmp_path_factory):
     messages = []
     work = tmp_path_factory.mktemp("work")
-    result = train_network(RECIPE, work, say=messages.append, on_step=lambda progress: None)
+    result = train_network(RECIPE, work, progress=messages.append, on_step=lambda progress: None)
     assert len(messages) == 5
     return result, work
 
@@ -66,13 +66,13 @@ def trained(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model_directory(trained, tmp_path_factory):
     directory = tmp_path_factory.mktemp("models") / "small"
-    save_model(calibrate_and_threshold(trained[0], RECIPE, CALIBRATION, say=lambda text: None), directory)
+    save_model(calibrate_and_threshold(trained[0], RECIPE, CALIBRATION, progress=lambda line: None), directory)
     return directory
 
 
 def test_a_second_run_takes_up_the_stages_of_the_first(trained):
     first, work = trained
-    again = train_network(RECIPE, work, say=lambda text: None, on_step=lambda progress: None)
+    again = train_network(RECIPE, work, progress=lambda line: None, on_step=lambda progress: None)
     for name, tensor in first.adu.state_dict().items():
         assert (again.adu.state_dict()[name] == tensor).all()
 
@@ -84,13 +84,13 @@ def test_a_stage_that_the_disk_has_damaged_is_named(trained, kind, left, tmp_pat
     file = next((tmp_path / "work").glob(kind))
     file.write_bytes(file.read_bytes()[:left])
     with pytest.raises(DataError, match=f"{file.name}: is damaged .*delete it, and it will be computed again"):
-        train_network(RECIPE, tmp_path / "work", say=lambda text: None, on_step=lambda progress: None)
+        train_network(RECIPE, tmp_path / "work", progress=lambda line: None, on_step=lambda progress: None)
 
 
 @pytest.mark.parametrize("changed", [{"seed": 1}, {"stride_min": 20}, {"adu": {**RECIPE.adu, "layers": 3}}])
 def test_stages_of_other_settings_are_refused(trained, changed):
     with pytest.raises(ConfigError, match=f"other settings .*{next(iter(changed))}.*another work directory"):
-        train_network(replace(RECIPE, **changed), trained[1], say=lambda text: None, on_step=lambda progress: None)
+        train_network(replace(RECIPE, **changed), trained[1], progress=lambda line: None, on_step=lambda progress: None)
 
 
 def test_a_model_survives_the_disk_and_makes_a_whole_report_card(trained, model_directory):

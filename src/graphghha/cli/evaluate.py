@@ -66,8 +66,8 @@ def evaluate(
     if write_card and (option := _given(("history_hours",))):
         raise click.UsageError(f"{option} cannot be used with --write-card: a model's card is made with full history")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("model", total=None)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("model", total=None)
         report = evaluate_model(
             model,
             data,
@@ -76,9 +76,9 @@ def evaluate(
             work=work,
             out=out,
             write_card=write_card,
-            say=lambda text: progress.update(task, description=text),
-            on_start=lambda days: progress.update(task, total=None if baselines else days),
-            on_day=lambda: progress.advance(task),
+            progress=lambda text: bar.update(task, description=text),
+            on_start=lambda days: bar.update(task, total=None if baselines else days),
+            on_day=lambda: bar.advance(task),
         )
     if as_json:
         click.echo(json.dumps(report))

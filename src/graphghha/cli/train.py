@@ -42,12 +42,12 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
-        task = progress.add_task("network", total=None, figures="", visible=False)
+    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task("network", total=None, figures="", visible=False)
 
         def on_step(p: FitProgress) -> None:
             figures = f"loss {p.loss:.4f}, F1 {p.f1:.3f}"
-            progress.update(task, completed=p.step, total=p.steps, figures=figures, visible=True)
+            bar.update(task, completed=p.step, total=p.steps, figures=figures, visible=True)
 
         train_model(
             preset,
@@ -55,7 +55,7 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
             work or out.resolve().with_name(out.resolve().name + ".work"),
             **settings,
             budget_per_day=parse_budget(alert_budget),
-            say=lambda text: console.print(text),
+            progress=console.print,
             on_step=on_step,
         )
     click.echo(str(out))

@@ -39,8 +39,6 @@ from graphghha.windows import Featurizer, check_parts
 
 READINGS_EVERY_MIN = 61  # coprime to 60, so that all minutes of the hour occur equally often
 
-Say = Callable[[str], None]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaselineConfig:
@@ -60,10 +58,10 @@ class BaselineSuite:
         config: BaselineConfig,
         work: Path,
         *,
-        say: Say = lambda text: None,
+        progress: Callable[[str], None] = lambda line: None,
         on_day: Callable[[], None] = lambda: None,
     ) -> None:
-        self.model, self.plant, self._say, self._on_day = model, load_plant(model.plant), say, on_day
+        self.model, self.plant, self._progress, self._on_day = model, load_plant(model.plant), progress, on_day
         self.budget_per_day = model.thresholds.budget_per_day
         self.config = replace(config, validation=config.validation.enough_for(self.budget_per_day))
         self.recipe = config.recipe or Recipe.from_provenance(model.provenance)
@@ -76,7 +74,7 @@ class BaselineSuite:
         data = self._training_data()
         fitted = {}
         for name in self.config.names:
-            self._say(f"baseline {name}: fitting")
+            self._progress(f"baseline {name}: fitting")
             fitted[name] = fit_baseline(name, self.plant, data)
         return fitted
 
@@ -133,7 +131,7 @@ class BaselineSuite:
 
     def _find_rules(self) -> dict[str, tuple[AlarmRule, bool]]:
         baselines = self.baselines
-        self._say("baselines: alert budget on the model's validation buildings")
+        self._progress("baselines: alert budget on the model's validation buildings")
         runs = self._validation()
         recorded: dict[str, list[Recording]] = {name: [] for name in baselines}
         for run in runs:
@@ -150,7 +148,7 @@ class BaselineSuite:
         thresholds = self.model.thresholds
         rules = {}
         for name in baselines:
-            self._say(f"baseline {name}: alert budget")
+            self._progress(f"baseline {name}: alert budget")
             own = recorded.pop(name)
             rules[name] = rule_within_budget(
                 own,
@@ -164,7 +162,7 @@ class BaselineSuite:
 
     def _training_data(self) -> TrainingData:
         normal, attacked = self.recipe.normal(), self._attacked()
-        self._say(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings for fitting")
+        self._progress(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings for fitting")
         with worker_processes(self.recipe.workers) as pool:
             collect = partial(collect_windows, self.recipe, self.model.preprocessing, self.work)
             parts = list(pool.map(collect, (*normal, *attacked)))

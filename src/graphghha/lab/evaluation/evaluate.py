@@ -22,8 +22,6 @@ from graphghha.models import load_model, save_model
 
 TIMED_ROWS, WARM_UP_ROWS = 200, 20
 
-Say = Callable[[str], None]
-
 
 def evaluate_model(
     directory: Path,
@@ -34,7 +32,7 @@ def evaluate_model(
     work: Path | None = None,
     out: Path | None = None,
     write_card: bool = False,
-    say: Say = lambda text: None,
+    progress: Callable[[str], None] = lambda line: None,
     on_start: Callable[[int], None] = lambda days: None,
     on_day: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
@@ -48,7 +46,7 @@ def evaluate_model(
     model = load_model(directory)
     task = files_task(model, data) if data else deploy_task(model, config or DeployConfig())
     on_start(task.total_days)
-    report = evaluate_task(task, baselines=baselines, work=work, out=out, say=say, on_day=on_day)
+    report = evaluate_task(task, baselines=baselines, work=work, out=out, progress=progress, on_day=on_day)
     if write_card:
         save_model(replace(model, card=model_card(model, report)), directory)
     return report
@@ -62,7 +60,7 @@ def evaluate_task(
     out: Path | None = None,
     false_alarm_rate: float | None = None,
     engine: EngineConfig = EngineConfig(),
-    say: Say = lambda text: None,
+    progress: Callable[[str], None] = lambda line: None,
     on_day: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Return the report as data that JSON can hold. `work` caches the fitted baselines and their scores.
@@ -70,21 +68,21 @@ def evaluate_task(
     With baselines or a `false_alarm_rate` (false alarms a day), every row also states what its method detects at that
     rate. The default rate is that of the model at its own threshold.
     """
-    say("model: scoring")
+    progress("model: scoring")
     recordings = record_model(task, task.runs, engine=engine, on_day=on_day)
     unseen = record_model(task, task.unseen, engine=engine, on_day=on_day)
-    say("model: report card")
+    progress("model: report card")
     report = {"model": task.model.fingerprint, **model_report(task, recordings, unseen, false_alarm_rate)}
     rate = report["card"]["false_alarms_per_day"] if false_alarm_rate is None else false_alarm_rate
     if baselines:
         with TemporaryDirectory(prefix="graphghha-") as scratch:
-            suite = BaselineSuite(task.model, baselines, work or Path(scratch), say=say, on_day=on_day)
-            _add_baselines(report, task, recordings, suite, rate, say)
+            suite = BaselineSuite(task.model, baselines, work or Path(scratch), progress=progress, on_day=on_day)
+            _add_baselines(report, task, recordings, suite, rate, progress)
     if baselines or false_alarm_rate is not None:
         add_equal_false_alarms(report, rate)
     plain: dict[str, Any] = without_nan(report)
     if out:
-        say("figures")
+        progress("figures")
         write_report(plain, out)
     return plain
 
@@ -151,15 +149,15 @@ def _add_baselines(
     recordings: Sequence[Recording],
     suite: BaselineSuite,
     false_alarm_rate: float,
-    say: Say,
+    progress: Callable[[str], None],
 ) -> None:
     suite.check_leaks([labelled.run for labelled in task.runs])
     rules = suite.rules
-    say("baselines: scoring")
+    progress("baselines: scoring")
     for labelled in task.runs:
         suite.record(labelled)
     for name, (rule, _) in rules.items():
-        say(f"baseline {name}: report card")
+        progress(f"baseline {name}: report card")
         row, curve = baseline_row(
             [suite.recording(name, labelled, like) for labelled, like in zip(task.runs, recordings, strict=True)],
             replace(task.model.thresholds, rule=rule),

@@ -48,13 +48,13 @@ class PaperFit:
     seed: int = 0
 
 
-def paper_preprocessing(plant: Plant, work: Path, pool: Executor, *, say: Callable[[str], None]) -> Preprocessing:
+def paper_preprocessing(plant: Plant, work: Path, pool: Executor, *, progress: Callable[[str], None]) -> Preprocessing:
     """Fit the preprocessing of the reference unit on parts of normal years that cover all seasons."""
     runs = []
     for number in range(FRONT_YEARS):
         run = year_run((NORMAL,) * 2, FRONT_SEED + number)
         runs.append(replace(run, start=run.start + timedelta(days=number * FRONT_DAYS), days=FRONT_DAYS + 5))
-    return fit_preprocessing(plant, runs, work, pool, rows_per_day=300, seed=0, say=say)
+    return fit_preprocessing(plant, runs, work, pool, rows_per_day=300, seed=0, progress=progress)
 
 
 def kept_year(
@@ -168,11 +168,11 @@ def make_score(adu: ADU) -> Score:
 
 def _engine_score(adu: ADU) -> Score:
     frozen = FrozenModel.from_adu(adu)
-    engine_of = cache(lambda zones: Engine(frozen, adu.template.replicate(zones), threads=torch.get_num_threads()))
+    engine_for = cache(lambda zones: Engine(frozen, adu.template.replicate(zones), threads=torch.get_num_threads()))
 
     def score(features: NDArray[np.float32]) -> NDArray[np.float32]:
         b, zones, nodes, f = features.shape
-        probs: NDArray[np.float32] = engine_of(zones).score(features.reshape(b, zones * nodes, f))
+        probs: NDArray[np.float32] = engine_for(zones).score(features.reshape(b, zones * nodes, f))
         return probs.reshape(b, zones, nodes, -1)
 
     return score

@@ -52,7 +52,7 @@ class TrainedNetwork:
 
 
 def calibrate_and_threshold(
-    trained: TrainedNetwork, recipe: Recipe, config: CalibrationConfig, *, say: Callable[[str], None]
+    trained: TrainedNetwork, recipe: Recipe, config: CalibrationConfig, *, progress: Callable[[str], None]
 ) -> Model:
     """Score the validation buildings, fit calibration and threshold on them, and assemble the model."""
     model = _assemble(trained, IDENTITY, Thresholds(rule=config.rule, group=config.group))
@@ -60,7 +60,7 @@ def calibrate_and_threshold(
         raise ConfigError("calibration: attacked_runs is 0; give at least one attacked validation building")
     attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
     normal = config.validation.normal(recipe)
-    say(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
+    progress(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
     with worker_processes(recipe.workers) as pool:
         recordings = list(pool.map(partial(_record, model, config.engine), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)], trained.plant)

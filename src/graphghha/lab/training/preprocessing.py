@@ -29,15 +29,15 @@ def fit_preprocessing(
     *,
     rows_per_day: int,
     seed: int,
-    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Preprocessing:
     """Fit on normal runs; parts that an earlier run left in `work` are read from there."""
     work.mkdir(parents=True, exist_ok=True)
-    say("scaler: reading normal buildings")
+    progress("scaler: reading normal buildings")
     scaler = _cached_json(work / "scaler.json", Scaler, partial(_fit_scaler, plant, runs))
-    say("expectation: predicting each signal from the others")
+    progress("expectation: predicting each signal from the others")
     expectation = _cached_expectation(work / "expectation.safetensors", plant, runs, scaler, rows_per_day, seed)
-    say("features: measuring their spread in normal operation")
+    progress("features: measuring their spread in normal operation")
     norm = _cached_json(work / "features.json", FeatureNorm, partial(_fit_norm, plant, runs, scaler, expectation, pool))
     return Preprocessing(scaler, expectation, norm)
 

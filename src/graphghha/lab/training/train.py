@@ -38,8 +38,6 @@ DEFAULT = Recipe(
 )
 PRESETS = {"default": DEFAULT}
 
-Say = Callable[[str], None]
-
 
 def parse_budget(text: str) -> float:
     """Return the false alarms per day of a text such as '1/day' or '0.5/day'."""
@@ -59,7 +57,7 @@ def train_model(
     seed: int,
     threads: int,
     budget_per_day: float,
-    say: Say,
+    progress: Callable[[str], None],
     on_step: Callable[[Progress], None],
 ) -> None:
     """Train a model by a recipe of PRESETS and write its directory `out`."""
@@ -72,14 +70,19 @@ def train_model(
         adu={**recipe.adu, "layer": layer},
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
-    trained = train_network(recipe, work, say=say, on_step=on_step)
+    trained = train_network(recipe, work, progress=progress, on_step=on_step)
     engine = EngineConfig(dtype=dtype)  # calibrate in the arithmetic that the model is meant for
     config = CalibrationConfig(budget_per_day=budget_per_day, engine=engine)
-    save_model(calibrate_and_threshold(trained, recipe, config, say=say), out)
+    save_model(calibrate_and_threshold(trained, recipe, config, progress=progress), out)
 
 
 def train_network(
-    recipe: Recipe, work: Path, *, say: Say, on_step: Callable[[Progress], None], snapshot: Path | None = None
+    recipe: Recipe,
+    work: Path,
+    *,
+    progress: Callable[[str], None],
+    on_step: Callable[[Progress], None],
+    snapshot: Path | None = None,
 ) -> TrainedNetwork:
     """Fit the preprocessing on normal buildings, and the network on normal and attacked ones.
 
@@ -100,15 +103,15 @@ def train_network(
     normal, attacked, selection = recipe.normal(), recipe.attacked(cases.seen), recipe.selection(cases.seen)
     with worker_processes(recipe.workers) as pool:
         preprocessing = fit_preprocessing(
-            plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, say=say
+            plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, progress=progress
         )
-        say(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
+        progress(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
         collect = partial(collect_windows, recipe, preprocessing, work)
         windows = list(pool.map(collect, (*normal, *attacked, *selection)))
     data = LabelledWindows.concatenate(windows[: -len(selection)])
     validation = LabelledWindows.concatenate(windows[-len(selection) :])
     del windows
-    say(f"network: {len(data)} windows of {recipe.keep_zones} zones")
+    progress(f"network: {len(data)} windows of {recipe.keep_zones} zones")
     fit(adu, data, recipe.fit, validation=validation, snapshot=snapshot, on_step=on_step)
     provenance = {
         "recipe": settings,

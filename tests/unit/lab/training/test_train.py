@@ -6,7 +6,7 @@ from graphghha.lab.training import Recipe, parse_budget, train_network
 
 def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path):
     with pytest.raises(ConfigError, match="nonsense"):
-        train_network(Recipe(adu={"layer": "nonsense"}), tmp_path, say=pytest.fail, on_step=pytest.fail)
+        train_network(Recipe(adu={"layer": "nonsense"}), tmp_path, progress=pytest.fail, on_step=pytest.fail)
     assert not list(tmp_path.iterdir())
 
 

@@ -36,7 +36,6 @@ FULL = DeployConfig(runs=4, days=14)
 COMPARISON = DeployConfig(seed=20, runs=4, days=14, unseen_runs=0)  # buildings that influenced no design choice
 QUICK = DeployConfig(runs=1, days=2, unseen_runs=0)
 
-Report = Callable[[str], None]
 OnStep = Callable[[str, Progress], None]
 
 
@@ -57,7 +56,7 @@ def deploy_study(
     config: DeployConfig,
     work: Path,
     baselines: BaselineConfig | None = None,
-    progress: Report = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Return rows of a model and of the baselines at every size. `f1_std` is the spread over the buildings."""
     trained = load_model(model)
@@ -65,7 +64,7 @@ def deploy_study(
     for size in sizes:
         progress(f"{size} nodes")
         task = deploy_task(trained, replace(config, zones=size // nodes))
-        report = evaluate_task(task, baselines=baselines, work=work / f"baselines-{size}", say=progress)
+        report = evaluate_task(task, baselines=baselines, work=work / f"baselines-{size}", progress=progress)
         first, *others = report["rows"]
         rows += [{**first, "method": "graphghha"}, *others]
     settings = {"protocol": "deploy", **asdict(config), "zones": [size // nodes for size in sizes]}
@@ -85,7 +84,7 @@ class Comparison:
         setup: TrainingSetup,
         *,
         methods: Sequence[Variant] = METHODS,
-        progress: Report = lambda line: None,
+        progress: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda name, step: None,
     ) -> None:
         self.work, self.config, self.setup, self.methods = work, config, setup, methods
@@ -154,7 +153,7 @@ class Comparison:
             baselines=baselines,
             work=self.work / "baselines",
             false_alarm_rate=self.setup.false_alarm_rate,
-            say=self.progress,
+            progress=self.progress,
             engine=EngineConfig(dtype=self._dtype(variant)),
         )["rows"]
         return rows
@@ -171,10 +170,10 @@ class Comparison:
                 recipe,
                 own,
                 snapshot=own / f"snapshot-{name}.pt",
-                say=self.progress,
+                progress=self.progress,
                 on_step=lambda step: self.on_step(f"{name}, seed {seed}", step),
             )
-            save_model(calibrate_and_threshold(trained, recipe, self.setup.calibration, say=self.progress), home)
+            save_model(calibrate_and_threshold(trained, recipe, self.setup.calibration, progress=self.progress), home)
         return home
 
 

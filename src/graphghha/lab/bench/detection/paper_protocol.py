@@ -92,7 +92,7 @@ class PaperBench:
     def preprocessing(self) -> Preprocessing:
         if self._preprocessing is None:
             with worker_processes(1) as pool:
-                self._preprocessing = paper_preprocessing(self.plant, self.work, pool, say=self.progress)
+                self._preprocessing = paper_preprocessing(self.plant, self.work, pool, progress=self.progress)
         return self._preprocessing
 
     def year(self, seed: int, *, attacked: bool) -> Year:
