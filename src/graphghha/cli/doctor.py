@@ -21,18 +21,18 @@ def doctor(as_json: bool) -> None:
     from graphghha.engine.machine import machine
     from graphghha.extras import survey
 
-    found, parts, engine = machine(), survey(), _engine()
+    hardware, parts, engine = machine(), survey(), _engine()
     if as_json:
         versions = {"graphghha": __version__, "python": platform.python_version()}
-        report = {**versions, "machine": found, "engine": engine, "parts": [part._asdict() for part in parts]}
+        report = {**versions, "machine": hardware, "engine": engine, "parts": [part._asdict() for part in parts]}
         click.echo(json.dumps(report))
         return
     facts = {
         "graphghha": f"{__version__}, Python {platform.python_version()}",
-        "processor": f"{found['cpu']}, {found['cores']} cores, {found['system']}",
-        "vector units": ", ".join(name for name, present in found["features"].items() if present) or "none known",
-        "compiler": found["compiler"] or "none: the native backend needs cc, gcc or clang",
-        **{f"dtype {name}": how for name, how in found["dtypes"].items()},
+        "processor": f"{hardware['cpu']}, {hardware['cores']} cores, {hardware['system']}",
+        "vector units": ", ".join(name for name, present in hardware["features"].items() if present) or "none known",
+        "compiler": hardware["compiler"] or "none: the native backend needs cc, gcc or clang",
+        **{f"dtype {name}": how for name, how in hardware["dtypes"].items()},
         "engine": engine["problem"] or f"{engine['backend']} for the shipped model on {ZONES} zones",
         **{f"  {name}": note for name, note in engine["considered"].items()},
     }
@@ -54,7 +54,7 @@ def _engine() -> dict[str, Any]:
         from graphghha.models import load_model, shipped_model
 
         model = load_model(shipped_model("fcu"))
-        found = Engine(model, model.template.replicate(ZONES)).describe()
-        return {"problem": None, **found}
+        engine = Engine(model, model.template.replicate(ZONES))
+        return {"problem": None, **engine.describe()}
     except GraphGHHAError as exc:
         return {"problem": f"cannot score: {exc}", "backend": None, "considered": {}}

@@ -47,8 +47,8 @@ def draw(plant: str, zones: int | None, out: Path) -> None:
     """
     from graphghha.graph import draw_graph
 
-    found = _load(plant)
-    draw_graph(found.replicate(zones) if zones else found, out)
+    template = _load(plant)
+    draw_graph(template.replicate(zones) if zones else template, out)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -33,8 +33,8 @@ def graph_to_dict(graph: CpsGraph) -> dict[str, Any]:
 def graph_from_dict(data: Any, where: str = "graph") -> CpsGraph:
     """Return the graph of such a dictionary, or raise a GraphError that names the offending entry."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        found = data.get("format") if isinstance(data, dict) else type(data).__name__
-        raise GraphError(f"{where}: expected a JSON object with format {FORMAT!r}, found {found!r}")
+        given = data.get("format") if isinstance(data, dict) else type(data).__name__
+        raise GraphError(f"{where}: expected a JSON object with format {FORMAT!r}, found {given!r}")
     try:
         nodes = [_entry(Node, entry, f"nodes[{i}]") for i, entry in enumerate(_list(data, "nodes"))]
         edges = [_entry(Edge, entry, f"edges[{i}]") for i, entry in enumerate(_list(data, "edges"))]

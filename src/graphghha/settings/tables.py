@@ -75,7 +75,7 @@ def _parse_source(address: object, info: ValidationInfo) -> SourceConfig:
     return parse_address(address, _folder(info))
 
 
-def _zones_of_source(zones: object, info: ValidationInfo) -> object:
+def _fill_in_zones(zones: object, info: ValidationInfo) -> object:
     """Fill in the number of zones that the source states, where none is written."""
     source: SourceConfig | None = info.data.get("source")
     if zones is not None or source is None:
@@ -95,7 +95,7 @@ ExistingFolder = Annotated[AnyPath, AfterValidator(_existing_folder)]
 SecretFile = Annotated[AnyPath, AfterValidator(_readable_secret)]
 Address = Annotated[str, AfterValidator(_without_credentials)]
 SourceAddress = Annotated[SourceConfig, PlainValidator(_parse_source)]
-Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_zones_of_source)]
+Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_fill_in_zones)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 BROKER_KEYS = ("client_id", "username", "password_file", "ca_file", "cert_file", "key_file")
 UNREADABLE_SOURCE = "unreadable_source"

@@ -80,10 +80,10 @@ def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     for run in _runs(seed, cases, config.days):
         # labels name the nodes that are really attacked
-        found = labelled_windows(plant, run, model.preprocessing, stride_min=120, canonical_labels=False)
-        attacked = (found.labels > 0) & (found.label_quality == VISIBLE)
+        windows = labelled_windows(plant, run, model.preprocessing, stride_min=120, canonical_labels=False)
+        attacked = (windows.labels > 0) & (windows.label_quality == VISIBLE)
         zones = attacked.any(axis=2)
-        features.append(found.features[zones].astype(np.float32))
+        features.append(windows.features[zones].astype(np.float32))
         compromised.append(attacked[zones])
     chosen = np.random.default_rng(seed).permutation(sum(map(len, compromised)))[: config.zones]
     return torch.as_tensor(np.concatenate(features)[chosen]), torch.as_tensor(np.concatenate(compromised)[chosen])

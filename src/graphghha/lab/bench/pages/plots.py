@@ -144,9 +144,9 @@ def families_figure(row: Mapping[str, Any], path: Path) -> None:
     families = row["families"]
     figure, axes = plt.subplots(figsize=(7.5, 3.8))
     places = {name: place for place, name in enumerate(families)}
-    cases = [(f1, places[name]) for name, found in families.items() for f1 in found["cases"].values()]
+    cases = [(f1, places[name]) for name, family in families.items() for f1 in family["cases"].values()]
     printed = [(f1 / 100, places[name]) for name in families if (f1 := paper.printed_family(name))]
-    means = [(found["f1"], places[name]) for name, found in families.items()]
+    means = [(family["f1"], places[name]) for name, family in families.items()]
     for dots, size, colour, marker, label in (
         (cases, 14, MUTED, "o", "one case"),
         (means, 70, COLOURS["graphghha"], "o", "graphghha"),

@@ -105,17 +105,17 @@ def _together(rng: Rng) -> Drawn:
 
 
 def _stuck(rng: Rng) -> Drawn:
-    drive = _of(rng, tuple(_DRIVES))
+    drive = _choice(rng, tuple(_DRIVES))
     return SetHooks({f"{drive}_stuck": float(rng.choice([0.0, 1.0, rng.random()]))}), (_DRIVES[drive],), ()
 
 
 def _leak(rng: Rng) -> Drawn:
-    drive = _of(rng, tuple(_DRIVES))
+    drive = _choice(rng, tuple(_DRIVES))
     return SetHooks({f"{drive}_leak": _log_uniform(rng, 0.08, 1.0)}), (_DRIVES[drive],), ()
 
 
 def _command_offset(rng: Rng) -> Drawn:
-    drive = _of(rng, (*_DRIVES, "fan"))
+    drive = _choice(rng, (*_DRIVES, "fan"))
     if drive == "fan":
         return SetHooks({"fan_speed_offset": _sign(rng) * _log_uniform(rng, 0.5, 6.0)}), ("FCU_SPD",), ()
     return SetHooks({f"{drive}_command_offset": _sign(rng) * _log_uniform(rng, 0.06, 0.7)}), (_DRIVES[drive],), ()
@@ -153,8 +153,8 @@ def _outdoor_air(rng: Rng) -> Drawn:
 
 
 def _heat_transfer(rng: Rng) -> Drawn:
-    coil = _of(rng, tuple(_COILS))
-    what = _of(rng, ("water_ua", "water_flow"))
+    coil = _choice(rng, tuple(_COILS))
+    what = _choice(rng, ("water_ua", "water_flow"))
     return SetHooks({f"{coil}_{what}": rng.uniform(0.1, 0.9)}), (_COILS[coil],), ()
 
 
@@ -230,16 +230,16 @@ def _only(settings: Mapping[str, float], prefix: str) -> dict[str, float]:
     return {name: value for name, value in settings.items() if name.startswith(prefix)}
 
 
-def _of(rng: Rng, names: tuple[str, ...]) -> str:
+def _choice(rng: Rng, names: tuple[str, ...]) -> str:
     return names[int(rng.integers(len(names)))]
 
 
 def _any(rng: Rng) -> str:
-    return _of(rng, NAMES)
+    return _choice(rng, NAMES)
 
 
 def _number(rng: Rng) -> str:
-    return _of(rng, _NUMBERS)
+    return _choice(rng, _NUMBERS)
 
 
 def _several(rng: Rng, names: tuple[str, ...], least: int, most: int) -> tuple[str, ...]:

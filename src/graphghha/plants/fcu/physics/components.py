@@ -13,9 +13,9 @@ from graphghha.plants.fcu.physics.psychro import (
     WATER_HEAT,
     dew_point,
     enthalpy,
-    ratio_of,
+    ratio_from_enthalpy,
     saturation_ratio,
-    temperature_of,
+    temperature_from_enthalpy,
 )
 from graphghha.plants.units import GPM
 
@@ -198,17 +198,17 @@ def wet_coil(
     heat = max(effectiveness(conductance / smaller, ratio) * smaller * difference, dry)
     enthalpy_out = enthalpy_in - heat / air_mass
     air_out = min(wet_out, air_in)
-    ratio_out = ratio_of(enthalpy_out, air_out)
+    ratio_out = ratio_from_enthalpy(enthalpy_out, air_out)
     if ratio_out < driest:
         # condensation ends where the air is as dry as at the water's temperature: the rest is sensible
-        return heat, temperature_of(enthalpy_out, driest), driest
+        return heat, temperature_from_enthalpy(enthalpy_out, driest), driest
     if ratio_out > min(ratio_in, saturation_ratio(air_out)):
         # nothing evaporates into the leaving air, nor is it fog: it leaves warmer
-        air_out = temperature_of(enthalpy_out, ratio_in)
+        air_out = temperature_from_enthalpy(enthalpy_out, ratio_in)
         if air_out >= dew:
             return heat, air_out, ratio_in
         air_out = saturated_at(enthalpy_out, dew)
-        ratio_out = ratio_of(enthalpy_out, air_out)
+        ratio_out = ratio_from_enthalpy(enthalpy_out, air_out)
     return heat, air_out, ratio_out
 
 

@@ -57,13 +57,13 @@ def enthalpy(temperature: float, ratio: float) -> float:
 
 
 @compiled
-def ratio_of(enthalpy_value: float, temperature: float) -> float:
+def ratio_from_enthalpy(enthalpy_value: float, temperature: float) -> float:
     """Return the humidity ratio of air with this enthalpy and temperature."""
     return (enthalpy_value - AIR_HEAT * temperature) / (EVAPORATION_HEAT + VAPOUR_HEAT * temperature)
 
 
 @compiled
-def temperature_of(enthalpy_value: float, ratio: float) -> float:
+def temperature_from_enthalpy(enthalpy_value: float, ratio: float) -> float:
     """Return the temperature of air with this enthalpy and humidity ratio."""
     return (enthalpy_value - EVAPORATION_HEAT * ratio) / (AIR_HEAT + VAPOUR_HEAT * ratio)
 
