@@ -23,6 +23,7 @@ from graphghha.nn import LAYERS
 from graphghha.nn.block import Attended, AttentionBlock
 from graphghha.plants import Plant, Points, Signal, known_plants, load_plant
 from graphghha.settings import Settings
+from graphghha.settings.consistency import unusable_parts
 from graphghha.settings.tables import JsonlTable, SinkTable
 from graphghha.sources import Rejection, SourceStatus
 from graphghha.sources.batch_builder import BatchBuilder
@@ -147,7 +148,9 @@ def test_a_sink_is_a_class_and_a_table(journal, tmp_path):
         "site": [{"name": "office", "source": "sim:fcu?zones=1"}],
         "sink": [{"name": "kept", "kind": "list", "events": ["incident.*"]}],
     }
-    (table,) = SettingsWithLists.model_validate(raw).sink
+    settings = SettingsWithLists.model_validate(raw)
+    assert list(unusable_parts(settings)) == []
+    (table,) = settings.sink
     sink = table.open()
     watch(journal)
     follower = Follower(journal, sink, Cursor(tmp_path / "kept.cursor"), FollowRule(kinds=table.events))

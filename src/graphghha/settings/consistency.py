@@ -6,7 +6,7 @@ from graphghha.errors import GraphGHHAError
 from graphghha.models import load_model, shipped_model
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
-from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable
+from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable, SyslogTable
 from graphghha.sources import (
     FileConfig,
     MqttConfig,
@@ -48,7 +48,7 @@ def unusable_parts(settings: Settings) -> Iterator[str]:
         if isinstance(sink, JsonlTable):
             if not sink.path.parent.is_dir() and sink.path.parent != state_dir:
                 yield f"sink[{number}].path: there is no folder {sink.path.parent}"
-        elif tls := sink.config().tls:
+        elif isinstance(sink, MqttTable | SyslogTable) and (tls := sink.config().tls):
             try:
                 tls.context()
             except OSError as exc:

@@ -312,5 +312,5 @@ class Settings(Table):
 
     def secret_files(self) -> tuple[Path, ...]:
         """Return the files whose contents must not appear in logs."""
-        holders = [*self.site, *(sink for sink in self.sink if isinstance(sink, MqttTable))]
+        holders = [*self.site, *(sink for sink in self.sink if isinstance(sink, Credentials))]
         return tuple(holder.password_file for holder in holders if holder.password_file)
