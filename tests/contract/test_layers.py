@@ -9,6 +9,7 @@ import torch
 from builders import loop_template, neighbors_of, random_graph
 from graphghha.errors import ConfigError
 from graphghha.graph import NeighborRule, from_pairs
+from graphghha.models.weights import LAYER_WEIGHTS
 from graphghha.nn import LAYERS, GraphGHHA, Neighbors, ScaledDotProduct, SparsifiedGAT, VanillaGAT
 from graphghha.nn.registry import make_layer
 
@@ -19,6 +20,10 @@ NAMES = sorted(LAYERS)
 def layer(request):
     torch.manual_seed(0)
     return make_layer(request.param, 32, 4, dtype="fp32")
+
+
+def test_the_weights_of_every_layer_are_known_to_model_directories():
+    assert set(LAYER_WEIGHTS) == set(LAYERS)
 
 
 def test_a_batch_equals_a_loop(layer):

@@ -15,8 +15,11 @@ from builders import loop_template
 from graphghha import ADU, plants
 from graphghha.classes import CLASSES
 from graphghha.cli import main
+from graphghha.engine import Scorer
 from graphghha.lab import baselines
 from graphghha.lab.baselines import BaselineInput, TrainingData
+from graphghha.models import load_model, save_model
+from graphghha.models.weights import LAYER_WEIGHTS
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule
 from graphghha.nn import LAYERS
@@ -28,6 +31,7 @@ from graphghha.settings.tables import JsonlTable, SinkTable
 from graphghha.sources import Rejection, SourceStatus
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.mapping import Mapper
+from model_builders import small_model
 from monitor_builders import CONFIG, GRAPH, detector, telemetry
 from monitor_builders import PLANT as MONITORED
 
@@ -204,3 +208,14 @@ def test_a_layer_is_a_class_and_a_row(monkeypatch):
     assert probs.shape == (3, 24, len(CLASSES)) and torch.allclose(probs.sum(-1), torch.ones(3, 24))
     probs[..., 0].sum().backward()
     assert all(parameter.grad is not None for parameter in adu.parameters())
+
+
+def test_a_model_with_a_new_layer_is_saved_loaded_and_scored(monkeypatch, tmp_path):
+    monkeypatch.setitem(LAYERS, "mean_of_neighbors", MeanOfNeighbors)
+    monkeypatch.setitem(LAYER_WEIGHTS, "mean_of_neighbors", lambda width, heads: {"W_V.weight": (width, width)})
+    model = small_model(layer="mean_of_neighbors")
+    save_model(model, tmp_path / "model")
+    scorer = Scorer(load_model(tmp_path / "model"), model.template.replicate(2))
+    readings = np.full((1, len(scorer.points)), 20.0)
+    probs = scorer.push(readings, np.ones(readings.shape, bool), np.ones(1, bool)).probs
+    assert probs.shape == (1, scorer.num_nodes, len(CLASSES)) and np.isfinite(probs).all()

@@ -4,7 +4,7 @@ k width, f features per node, K heads, m units of the MLP, c classes.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from graphghha.graph import NODE_KINDS
 
 Shape = tuple[int, ...]
 _NUMBERS = ("width", "in_features", "layers", "heads")
-_PRODUCTS = ("graphghha", "ghha", "scaled_dot_product")  # queries, keys and values; the others add two scores
 
 
 def check_network(config: Any, weights: Mapping[str, NDArray[Any]], num_roles: int) -> None:
@@ -62,13 +61,34 @@ def _blocks(config: Mapping[str, Any]) -> dict[str, Shape]:
         "mlp.2.weight": (k, m),
         "mlp.2.bias": (k,),
     }
-    if config["layer"] in _PRODUCTS:
-        block["W_QKV.weight"] = (3 * k, k)
-    else:
-        block |= {"W_GAL.weight": (k, k), "a_i": (heads, k // heads), "a_j": (heads, k // heads)}
-    if config["layer"] in ("graphghha", "ghha"):
-        block["W_C.weight"] = (2, k)
+    if config["layer"] not in LAYER_WEIGHTS:
+        known = " | ".join(LAYER_WEIGHTS)
+        raise CheckpointError(f"ADU config: no weights are known for layer {config['layer']!r}; use {known}")
+    block |= LAYER_WEIGHTS[config["layer"]](k, heads)
     return {f"layers.{n}.{name}": shape for n in range(config["layers"]) for name, shape in block.items()}
+
+
+def _dot_product_weights(k: int, heads: int) -> dict[str, Shape]:
+    return {"W_QKV.weight": (3 * k, k)}
+
+
+def _gated_weights(k: int, heads: int) -> dict[str, Shape]:
+    return {"W_QKV.weight": (3 * k, k), "W_C.weight": (2, k)}
+
+
+def _gat_weights(k: int, heads: int) -> dict[str, Shape]:
+    return {"W_GAL.weight": (k, k), "a_i": (heads, k // heads), "a_j": (heads, k // heads)}
+
+
+# layer -> the shapes of the weights that it adds to those of every block, from the width and the number of heads
+LAYER_WEIGHTS: dict[str, Callable[[int, int], dict[str, Shape]]] = {
+    "graphghha": _gated_weights,
+    "ghha": _gated_weights,
+    "scaled_dot_product": _dot_product_weights,
+    "vanilla_gat": _gat_weights,
+    "sparsified_gat": _gat_weights,
+    "quantized_gat": _gat_weights,
+}
 
 
 def _units(config: Mapping[str, Any]) -> int:
