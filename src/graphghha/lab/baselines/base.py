@@ -18,9 +18,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class BaselineInput:
-    """Consecutive minutes of a building: the model's windows, and readings that begin HISTORY_MIN minutes earlier."""
+    """Consecutive minutes of a building: the model's windows, and readings that begin an hour (HISTORY_MIN) earlier."""
 
-    readings: Floats  # [h + w Z S] in SI units, NaN where unknown; h = HISTORY_MIN
+    readings: Floats  # [h + w Z S] in SI units, NaN where unknown; h = HISTORY_MIN of `plants.rules`
     features: Floats  # [w Z n f]
     known: Bools  # [w Z n]
 
