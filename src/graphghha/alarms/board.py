@@ -55,10 +55,10 @@ class AlarmBoard:
         self._alarms: dict[str, NodeAlarm] = {}
         self._owner: dict[str, str] = {}  # node -> the newest incident it is part of
         self._flood = FloodState()
-        self.incidents: dict[str, Body] = {}  # open ones, and closed ones nobody has acknowledged
+        self.incidents: dict[str, Body] = {}  # open ones, and closed ones that are not acknowledged
 
     def alarm(self, node: str) -> NodeAlarm:
-        """Return the alarm of a node; a fresh one if it never raised."""
+        """Return the alarm of a node, or a new one if the node has never raised an alarm."""
         return self._alarms.get(node, NodeAlarm())
 
     @property
@@ -100,13 +100,13 @@ class AlarmBoard:
         return events + self._refresh(now_ms, closed)
 
     def close_all(self, now_ms: int) -> list[Event]:
-        """Clear all alarms and close all incidents, which can still be acknowledged: nobody evaluates them any more."""
+        """Clear all alarms and close all incidents, which can still be acknowledged but are no longer evaluated."""
         active = [node for node, alarm in self._alarms.items() if alarm.active]
         is_open = [key for key, body in self.incidents.items() if not body["closed"]]
         return self.update_alarms(now_ms, {}, active) + self.update_incidents(now_ms, (), is_open)
 
     def apply(self, command: Command, now_ms: int, past: Body | None = None) -> list[Event]:
-        """Carry out a command, or raise the reason for refusing it.
+        """Carry out a command, or raise an error with the reason why it is refused.
 
         `past` is the last body of a target that has left the board.
         """

@@ -1,4 +1,4 @@
-"""The monitor: readings in, incidents out, nothing lost. It knows the engine only as a `Scorer`, and needs no torch."""
+"""The monitor: readings in, incidents out, nothing lost. It uses the engine only as a `Scorer`, and needs no torch."""
 
 from graphghha.monitor.commands import send_command
 from graphghha.monitor.detector import Detector

@@ -4,7 +4,7 @@ import random
 
 
 class BackOff:
-    """Doubles the delay after every failure, up to a longest one; with jitter, so that many do not retry at once."""
+    """Doubles the delay after every failure, up to a maximum; adds jitter, so that clients do not retry all at once."""
 
     def __init__(self, first_s: float, longest_s: float, *, seed: str) -> None:
         self._first_s, self._longest_s = first_s, longest_s

@@ -12,7 +12,7 @@ WAIT_S, POLL_EVERY_S = 10.0, 0.1
 
 
 def send_command(path: Path, command: Command, site: str | None = None) -> dict[str, Any]:
-    """Have a command carried out and return its target as it is afterwards; raise the reason if it is refused."""
+    """Have a command carried out and return its target afterwards; raise an error with the reason if it is refused."""
     with Reader(path) as reader:
         site = _find_site(reader, command.target, site)
         try:
@@ -36,7 +36,7 @@ def _target(reader: Reader, site: str, target: str) -> dict[str, Any]:
 
 
 def _carry_out(journal: Journal, site: str, command: Command) -> None:
-    """Apply the command to the alarm board of the last checkpoint, as no monitor runs."""
+    """Apply the command to the alarm board of the last checkpoint, because no monitor runs."""
     reader = journal.reader
     checkpoint = reader.checkpoint(site)
     if checkpoint is None:

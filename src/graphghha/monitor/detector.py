@@ -12,7 +12,7 @@ from graphghha.plants import Plant
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Detector:
-    """A detector that is ready to use: the monitor neither loads models nor knows an engine."""
+    """A detector that is ready to use: the monitor neither loads models nor depends on an engine."""
 
     model: str  # its name in the journal: directory name and hash
     plant: Plant

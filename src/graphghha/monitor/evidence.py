@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def normal(self) -> tuple[float, float]:
-        """Return the normal range, as far as the instrument can report it."""
+        """Return the normal range, limited to what the instrument can report."""
         margin = NORMAL_SPREADS * self.spread
         return self._reported(self.expected - margin), self._reported(self.expected + margin)
 
@@ -92,12 +92,12 @@ class SignalEvidence:
         unusual.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
         signals = [self._signal(finding) for finding in unusual[:MOST_SIGNALS]]
         if node in findings and findings[node] not in unusual:
-            signals.append(self._signal(findings[node]))  # that it is normal is worth knowing too
+            signals.append(self._signal(findings[node]))  # it is useful to the operator that the signal is normal, too
         edges = [self._edge(node, finding) for finding in unusual if finding.node != node]
         return signals + edges[:MOST_EDGES]
 
     def findings(self, zone: str | None, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[Finding]:
-        """Return every fresh signal of a zone, by the newest rows."""
+        """Return a finding for every fresh signal of a zone, from the newest rows."""
         nodes = self._zones.get(zone, [])
         if len(nodes) < self._num_signals or not len(values):
             return []

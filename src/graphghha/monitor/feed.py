@@ -1,4 +1,4 @@
-"""A site's source as the monitor's loop uses it: polled, timed, and left alone for a while after a failure."""
+"""A site's source as the monitor's loop uses it: polled, timed, and paused for a while after a failure."""
 
 import time
 from bisect import bisect_left
@@ -31,7 +31,7 @@ class Feed:
     """The source of one site, with what the loop and the health report need to know about it."""
 
     def __init__(self, site: str, source: Source, received_ms: int | None) -> None:
-        """`received_ms` is how far the source's silence had been followed before, None if it never sent a reading."""
+        """`received_ms` is the time up to which silence was counted before, None if no reading ever arrived."""
         self.site, self._source, self._received_ms = site, source, received_ms
         self._back_off = BackOff(FIRST_RETRY_S, LONGEST_RETRY_S, seed=site)
         self._not_before = 0.0
@@ -45,7 +45,7 @@ class Feed:
 
     @property
     def pause_s(self) -> float:
-        """Return how long the source must still be left alone after a failure; 0 or less when it may be polled."""
+        """Return the seconds until the source may be polled again after a failure; 0 or less if it may be now."""
         return self._not_before - time.monotonic()
 
     @property
@@ -75,13 +75,13 @@ class Feed:
         self._source.acknowledge(batch)
 
     def note_failure(self) -> float:
-        """Leave the source alone for a while, each time for longer; return for how many seconds."""
+        """Stop polling the source for a while, longer after each failure; return for how many seconds."""
         delay_s = self._back_off.next_delay_s()
         self._not_before = time.monotonic() + delay_s
         return delay_s
 
     def is_overdue(self, after_s: float) -> bool:
-        """Return, once, whether the source ended or stayed silent for so long without ever sending a reading."""
+        """Return True once if the source ended or stayed silent for this long without ever sending a reading."""
         is_over = self._source.status.is_finished or time.monotonic() - self._began >= after_s
         if not (self._is_awaited and is_over):
             return False
@@ -93,7 +93,7 @@ class Feed:
         self._source.close()
 
     def _empty_batch(self, now: float) -> Batch | None:
-        """Say how much time has passed without readings, by a clock that nobody can set."""
+        """Return a batch that states how much time has passed without readings, by a clock that cannot be set."""
         if self._received_ms is None or now - self._empty_at < EMPTY_BATCH_EVERY_S:
             return None
         self._empty_at = now

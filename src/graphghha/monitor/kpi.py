@@ -69,7 +69,7 @@ class _Tally:
                 self.dispositions[body["disposition"]["is"]] += 1
 
     def finish(self, end_ms: int) -> None:
-        """Close what is still standing at the end of the data."""
+        """Close the alarms and floods that still stand at the end of the data."""
         if self.first_ms is not None:
             self.last_ms = max(self.last_ms, end_ms)
         for node in list(self.standing):

@@ -66,7 +66,7 @@ class Monitor:
         return self.sites[name]
 
     def feed(self, name: str, source: Source) -> Feed:
-        """Return the source of a site as `run` takes it; its silence is counted on from the site's last batch."""
+        """Return the source of a site as `run` takes it; its silence is counted from the site's last batch."""
         return Feed(name, source, self.sites[name].received_ms)
 
     def step(self, batch: Batch, source: Source | None = None) -> list[Event]:
@@ -103,7 +103,7 @@ class Monitor:
             self.commit()
 
     def command(self, name: str, command: Command) -> list[Event]:
-        """Carry out a command given in this process; raise the reason if it is refused."""
+        """Carry out a command given in this process; raise an error with the reason if it is refused."""
         events = self.sites[name].command(command, self.journal.reader.incident(command.target))
         self._buffers[name].events += events
         self.commit()
@@ -223,7 +223,7 @@ class Monitor:
         return update.events
 
     def _restore(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
-        """Return the site as in the journal, or a new one with the reason why its state cannot be used."""
+        """Return the site as stored in the journal, or a new one with the reason why that state cannot be used."""
         checkpoint, reader = None, self.journal.reader
         try:
             checkpoint = reader.checkpoint(name)
@@ -264,7 +264,7 @@ class Monitor:
     def _journal_failed(self, exc: JournalError, name: str) -> None:
         if self._failing_since_ms is None:
             self._failing_since_ms = self._now_ms
-            log.error("the journal cannot be written; scoring goes on: %s", exc)
+            log.error("the journal cannot be written; scoring continues: %s", exc)
             body = {"priority": "high", "reason": str(exc)}
             self.record(name, Event(self._now_ms, "journal.failing", body))
         for buffer in self._buffers.values():
@@ -275,5 +275,5 @@ class Monitor:
         return max((self._time_ms(name) for name in self.sites), default=0)
 
     def _time_ms(self, name: str) -> int:
-        """Return the plant time; before the first row only this machine's clock is known."""
+        """Return the plant time; before the first row, the time of this machine's clock."""
         return self.sites[name].time_ms or time.time_ns() // 1_000_000

@@ -63,7 +63,7 @@ class RowClock:
 
     @property
     def received_ms(self) -> int | None:
-        """Return how far the receiver's time has been followed; a silence is counted on from there."""
+        """Return the receiver's time up to which silence has been counted; counting continues from there."""
         plant = self._time
         return plant.received_ms + plant.now_ms - plant.newest_ms if plant else None
 
@@ -77,7 +77,7 @@ class RowClock:
         return self._grid.counters if self._grid else Counters()
 
     def take(self, batch: Batch) -> Iterator[Rows]:
-        """Yield the rows that this batch allows to close. Exhaust the iterator before taking the next batch."""
+        """Yield the rows that this batch allows to close. Exhaust the iterator before you pass the next batch."""
         for reason, count in batch.rejected.items():
             self.rejected[str(reason)] = self.rejected.get(str(reason), 0) + count
         if len(batch):

@@ -19,7 +19,7 @@ from graphghha.sources import Batch
 from graphghha.windows import Counters, Ring, Rows
 
 FORMAT = 2
-AFTER_EFFECT_MS = 24 * 3_600_000  # rooms settle for hours, and the detector's windows cover a day
+AFTER_EFFECT_MS = 24 * 3_600_000  # rooms take hours to settle, and the detector's windows cover a day
 MOST_NAMED = 20  # nodes named one by one in an event; of more only the zones are complete
 
 
@@ -85,7 +85,7 @@ class Site:
 
     @property
     def received_ms(self) -> int | None:
-        """Return how far the receiver's time has been followed, None before the first reading."""
+        """Return the receiver's time up to which silence has been counted, None before the first reading."""
         return self._clock.received_ms
 
     @property
@@ -140,7 +140,7 @@ class Site:
 
     @property
     def board_incidents(self) -> dict[str, dict[str, Any]]:
-        """Return the incidents on the alarm board by id: open ones, and closed ones nobody has acknowledged."""
+        """Return the incidents on the alarm board by id: open ones, and closed ones that are not acknowledged."""
         return dict(self._board.incidents)
 
     def board_state(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Site:
         return self._board.apply(command, self.time_ms, past)
 
     def inherit(self, board: Mapping[str, Any], now_ms: int) -> list[Event]:
-        """Take over the alarm board of a site whose state cannot be used any more, and close what is open on it."""
+        """Take over the alarm board of a site whose state can no longer be used, and close what is open on it."""
         self._load_board(board)
         return self._board.close_all(now_ms)
 
@@ -206,7 +206,7 @@ class Site:
                 update.events += self._take_step(next(steps))
 
     def _listen(self, time_ms: int, is_heard: bool) -> tuple[bool, list[Event]]:
-        """Follow the silence of the whole site; return whether the row is fit to be scored, and events."""
+        """Track the silence of the whole site; return whether the row can be scored, and events."""
         silence, events = self._silence, []
         if is_heard:
             if silence.is_lost:
@@ -257,7 +257,7 @@ class Site:
         return {"count": len(nodes), "zones": zones, "nodes": named}
 
     def _changed_body(self, incident: Incident, step: Step) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-        """Return body and members of an incident that is new or has grown; None if only old members raised again."""
+        """Return body and members of an incident that is new or has grown; None if only old members alarmed again."""
         assert self._origin_ms is not None
         members = tuple(self.detector.graph.names[node] for node in incident.members)
         since_ms = self._origin_ms + incident.since * self.config.clock.step_ms

@@ -1,4 +1,4 @@
-"""How a site stands, as plain JSON: the one read model behind terminals and web pages."""
+"""The status of a site as plain JSON: the one read model behind terminals and web pages."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ WORST_FIRST = (
 
 
 def summarize_site(site: Site) -> dict[str, Any]:
-    """Return how a site stands. It is written with every commit, so that readers need no model."""
+    """Return the status of a site. It is written with every commit, so that readers need no model."""
     graph, counters = site.detector.graph, site.counters
     states: dict[str, set[str]] = {zone or "": set() for zone in graph.zones}
     unknown = dict.fromkeys(states, 0)

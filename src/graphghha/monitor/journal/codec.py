@@ -27,7 +27,7 @@ def unpack(data: bytes) -> Any:
 
 
 def pack_rows(values: NDArray[np.float32]) -> bytes:
-    """Return rows [r p] as bytes, point by point, as successive values compress best. NaN means not fresh."""
+    """Return rows [r p] as bytes, point by point, because successive values compress best. NaN means not fresh."""
     return zlib.compress(np.ascontiguousarray(values.T, "<f4").tobytes(), 1)
 
 

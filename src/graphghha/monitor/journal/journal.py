@@ -41,7 +41,7 @@ class Retention:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Commit:
-    """What one site wants to have written in one transaction."""
+    """What is written for one site in one transaction."""
 
     site: str
     time_ms: int
@@ -85,7 +85,7 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Close the file and let others write it."""
+        """Close the file and release the lock, so that another process can write it."""
         self.reader.close()
         self._drop_connection()
         self._lease.close()
@@ -118,7 +118,7 @@ class Journal:
             self.trim()
 
     def pending_commands(self) -> list[tuple[int, str, str]]:
-        """Return the operators' commands that nobody has answered: id, site, command as JSON."""
+        """Return the operators' commands that have no answer yet: id, site, command as JSON."""
         query = "SELECT id, site, body FROM commands WHERE state = 'pending' ORDER BY id"
         try:
             return self._connected().execute(query).fetchall()

@@ -95,7 +95,7 @@ class Reader:
         return [_event(row) for row in rows]
 
     def summary(self, site: str) -> dict[str, Any]:
-        """Return how the site stood at its last commit."""
+        """Return the status of the site at its last commit."""
         rows = self._all("SELECT summary FROM checkpoints WHERE site = ?", site)
         return dict(unpack(rows[0][0])) if rows else {}
 
@@ -135,7 +135,7 @@ class Reader:
         return list(self._each(query, *arguments))
 
     def _each(self, query: str, *arguments: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield rows one by one, as they may not fit into memory; other threads wait meanwhile."""
+        """Yield rows one by one, because they may not fit into memory; other threads wait in the meantime."""
         try:
             with self._lock, closing(self._connection.execute(query, arguments)) as cursor:
                 yield from cursor

@@ -63,7 +63,8 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
         return
     if version == other > VERSION:
         raise JournalError(
-            f"{path} was written by a newer graphghha (journal version {version}, this one knows {VERSION}); upgrade"
+            f"{path} was written by a newer graphghha (journal version {version}, this one reads up to {VERSION}); "
+            "upgrade graphghha"
         )
 
 

@@ -12,7 +12,7 @@ STUCK_AFTER_S = 60.0  # since the monitor's loop last polled a source
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SiteHealth:
-    """The condition of one site. Every mapping has a small fixed set of keys, as they become metric labels."""
+    """The condition of one site. Every mapping has a small fixed set of keys, because they become metric labels."""
 
     name: str
     model: str  # name and hash; empty while none is loaded

@@ -148,7 +148,7 @@ class Service:
                 if self.snapshot().is_live:
                     notify_systemd("WATCHDOG=1")
             except Exception:  # a full disk or a busy journal must not end this thread
-                log.exception("the background health check failed; it is repeated in %g s", CHECK_EVERY_S)
+                log.exception("the background check failed; it runs again in %g s", CHECK_EVERY_S)
 
     def _shut_down(self) -> list[str]:
         """Close sources first, so that nothing new arrives; unacknowledged batches come again after a restart."""

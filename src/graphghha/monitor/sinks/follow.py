@@ -23,7 +23,7 @@ _LAST_ATTEMPTS = 3  # failures in a row after which a sink is given up when the 
 class FollowRule:
     """Which events a sink receives, and how often its follower polls and retries."""
 
-    kinds: tuple[str, ...] = ("*",)  # patterns of the event kinds the sink wants
+    kinds: tuple[str, ...] = ("*",)  # patterns of the event kinds that the sink receives
     batch: int = 200
     poll_s: float = 0.25
     first_retry_s: float = 0.5
@@ -182,7 +182,7 @@ class Follower:
         self._failures += 1
         delay_s = self._back_off.next_delay_s()
         if str(exc) != self._last_error:  # once per cause, not once per attempt
-            log.warning("sink %s: %s; it is retried", self.name, exc, exc_info=not isinstance(exc, OSError))
+            log.warning("sink %s: %s; trying again", self.name, exc, exc_info=not isinstance(exc, OSError))
         self._last_error = str(exc) or type(exc).__name__
         if not self._stop.is_set():
             self._stop.wait(delay_s)

@@ -90,7 +90,7 @@ class JsonLinesFile:
 
 
 class JsonLinesStdout:
-    """Writes to standard output; calls `on_closed` when nobody reads it any more."""
+    """Writes to standard output; calls `on_closed` when the reader has closed the pipe."""
 
     def __init__(self, name: str, on_closed: Callable[[], None]) -> None:
         self.name, self._on_closed = name, on_closed

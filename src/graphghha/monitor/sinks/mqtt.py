@@ -38,7 +38,7 @@ class MqttSinkConfig:
 
 
 class MqttSink:
-    """Publishes with QoS 1 in MQTT 5, where the broker reports a refusal; in MQTT 3.1.1 it would be silent."""
+    """Publishes with QoS 1 in MQTT 5, where the broker reports a refusal; in MQTT 3.1.1 it would not."""
 
     def __init__(self, name: str, config: MqttSinkConfig) -> None:
         self.name, self._config = name, config

@@ -41,7 +41,7 @@ class SyslogSink:
     """Sends over one connection, which is opened when needed.
 
     Syslog has no acknowledgement. So a delivery waits until the receiver's TCP has confirmed every byte, and after a
-    connection broke its last batch is sent again, because the receiver may not have read it.
+    broken connection the last batch is sent again, because the receiver may not have read it.
     """
 
     def __init__(self, name: str, config: SyslogConfig) -> None:
