@@ -22,7 +22,7 @@ _Broker = tuple[str, int]
 
 
 def contradictions(settings: Settings) -> Iterator[str]:
-    """Yield what is wrong between the tables of one file."""
+    """Yield the contradictions between the tables of one file."""
     yield from _repeated_names("site", [site.name for site in settings.site])
     yield from _repeated_names("sink", [sink.name for sink in settings.sink])
     for number, site in enumerate(settings.site):
@@ -30,7 +30,7 @@ def contradictions(settings: Settings) -> Iterator[str]:
             yield f"site[{number}].name: {MONITOR!r} is reserved for the monitor's own events; choose another name"
     on_stdin = [number for number, site in enumerate(settings.site) if isinstance(site.source, StdinConfig)]
     if len(on_stdin) > 1:
-        yield f"site[{on_stdin[1]}].source: site[{on_stdin[0]}] reads standard input already; only one site can"
+        yield f"site[{on_stdin[1]}].source: site[{on_stdin[0]}] already reads standard input, and only one site can"
     yield from _broker_conflicts(settings)
 
 

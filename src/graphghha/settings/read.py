@@ -66,7 +66,7 @@ def _describe_errors(exc: ValidationError) -> Iterator[str]:
 
 
 def _describe_error(error: ErrorDetails, location: Location) -> str:
-    """Return our words for the common mistakes. Values are never repeated, because one of them may be a secret."""
+    """Return our own message for a common mistake. Values are never repeated, because one of them may be a secret."""
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":

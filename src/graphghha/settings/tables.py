@@ -71,7 +71,7 @@ def _without_credentials(address: str) -> str:
 
 def _parse_source(address: object, info: ValidationInfo) -> SourceConfig:
     if not isinstance(address, str):
-        raise ValueError("must be the address of a source, as a text")
+        raise ValueError("must be the address of a source, as a string")
     return parse_address(address, _folder(info))
 
 
@@ -113,8 +113,8 @@ class MonitorTable(Table):
 
     state_dir: AnyPath = Field(default=Path("graphghha-state"), validate_default=True)
     journal: Name = "journal.sqlite"  # inside state_dir
-    keep_days: int = Field(default=400, ge=1)  # the journal keeps events for so long
-    keep_mb: int = Field(default=2000, ge=10)  # and drops the oldest beyond this size
+    keep_days: int = Field(default=400, ge=1)  # how long the journal keeps events
+    keep_mb: int = Field(default=2000, ge=10)  # above this size it drops the oldest events
     drain_s: float = Field(default=6.0, gt=0, le=60)  # how long a stop may wait for sinks
 
 
@@ -165,13 +165,13 @@ class SiteTable(Credentials):
     client_id: Name | None = None
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
     stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this is no longer used
-    lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for so long raises an alarm
+    lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
     latching: bool = False  # alarms stay until an operator resets them
 
     @property
     def source_config(self) -> SourceConfig:
-        """The source, with the mapping and the credentials that this table adds to its address."""
+        """Return the source, with the mapping and the credentials that this table adds to its address."""
         source = self.source if self.source.mapping or not self.mapping else replace(self.source, mapping=self.mapping)
         if not isinstance(source, MqttConfig):
             return source
@@ -283,7 +283,7 @@ SYSLOG_PORTS = {"tls": 6514, "tcp": 601}
 
 
 def split_address(address: str, ports: dict[str, int]) -> tuple[str, str, int]:
-    """Return scheme, host and port; without a port, that of the scheme."""
+    """Return the scheme, host and port of an address; the default port is that of the scheme."""
     try:
         parts = urlsplit(address)
         port = parts.port

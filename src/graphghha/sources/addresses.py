@@ -18,7 +18,7 @@ _SCHEMES = ("sim", "csv", "parquet", "mqtt", "mqtts", "-")
 
 
 def parse_address(address: str, folder: Path = Path()) -> SourceConfig:
-    """Return the settings that an address stands for. Relative paths in it count from `folder`."""
+    """Return the settings that an address describes. Relative paths in it count from `folder`."""
     try:
         return _parse(address, folder)
     except ConfigError as exc:

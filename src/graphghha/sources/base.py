@@ -37,7 +37,7 @@ class Rejection(StrEnum):
 class Batch(ABC):
     """Readings of one site, in SI, that are acknowledged together: a `ReadingBatch` or a `RowBatch`.
 
-    A batch without readings says that time has passed without news.
+    A batch without readings states that time has passed without any.
     """
 
     site: str

@@ -13,7 +13,9 @@ from graphghha.sources.mapping import Mapper, Route
 
 EARLIEST_MS = 631_152_000_000  # 1990: a reading that claims to be older has a wrong clock
 LATEST_MS = 7_258_118_400_000  # 2200
-USABLE_QUALITIES = frozenset({Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"})  # our words, and those of devices
+USABLE_QUALITIES = frozenset(
+    {Quality.GOOD, Quality.UNCERTAIN, "repaired", "ok"}
+)  # our own names, and those that devices use
 
 
 class BatchBuilder:

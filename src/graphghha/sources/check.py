@@ -1,4 +1,4 @@
-"""Listens to a source before anyone relies on it: which names map to points, which do not, which points are silent."""
+"""Listens to a source before it is used: which names map to points, which do not, which points are silent."""
 
 import time
 from collections import Counter
@@ -63,7 +63,7 @@ class CheckReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every point has readings and every name maps to a point."""
+        """Return whether every point has readings and every name maps to a point."""
         return not self.unmapped and not self.silent
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def check_address(address: str, *, site: str, points: Sequence[str], plant: Plan
 def check_source(
     config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, seconds: float
 ) -> CheckReport:
-    """Listen for so many seconds, or until the source ends or has sent enough, and acknowledge nothing."""
+    """Listen for `seconds`, or until the source ends or has sent enough, and acknowledge nothing."""
     source = open_source(config, site=site, points=points, plant=plant, is_listener=True)
     try:
         return _listen(source, points, seconds)

@@ -1,4 +1,4 @@
-"""Typed settings of every kind of source. Whoever opens a source hands over one of these values."""
+"""Typed settings of every kind of source. A source is opened with one of these values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from typing import Literal
 from graphghha.errors import ConfigError
 from graphghha.plants import CaseSpec
 
-# The broker keeps larger packets to itself. Smaller ones that exceed `max_message_bytes` are counted and dropped.
+# The broker does not send larger packets. Smaller ones that exceed `max_message_bytes` are counted and dropped.
 MAX_PACKET_BYTES = 16 << 20
 MAX_AHEAD_S = 600.0  # a reading from further in the future has a wrong clock, and would close rows too early
 

@@ -149,7 +149,7 @@ def _has_format(times: Any, time_format: str) -> bool:
 
 
 def _name_and_unit(name: str, mapper: Mapper, dialect: Dialect | None) -> tuple[str, str | None]:
-    """Return the name and unit of a column: a header may carry the unit in brackets, a dialect knows its own."""
+    """Return the name and unit of a column: a header may carry the unit in brackets, a dialect defines its own."""
     name = name.strip()
     if (with_unit := _WITH_UNIT.fullmatch(name)) and not mapper.knows(name):
         return with_unit[1], with_unit[2]

@@ -180,7 +180,7 @@ def _parse_rule(entry: Any, where: str) -> Rule:
         raise ConfigError(f"{where}: give it exactly one of {' | '.join(NAME_KEYS)}")
     for key in (*NAME_KEYS, "point", "unit"):
         if key in entry and not (isinstance(entry[key], str) and entry[key].strip()):
-            raise ConfigError(f"{where}: {key} {entry[key]!r} must be a text")
+            raise ConfigError(f"{where}: {key} {entry[key]!r} must be a string")
     for key in ("scale", "offset"):
         number = entry.get(key, 1.0)
         if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
@@ -245,5 +245,5 @@ def _as_texts(value: Any, where: str) -> dict[str, str]:
     table = _as_table(value, where)
     for key, text in table.items():
         if not isinstance(text, str):
-            raise ConfigError(f"{where}: {key} = {text!r} must be a text")
+            raise ConfigError(f"{where}: {key} = {text!r} must be a string")
     return table

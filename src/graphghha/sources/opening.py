@@ -1,4 +1,4 @@
-"""Opens a source from its settings, or says which zones it states before it is opened."""
+"""Opens a source from its settings, or returns the zones that it states before it is opened."""
 
 import sys
 from collections.abc import Sequence

@@ -58,7 +58,7 @@ def test_every_problem_is_listed_with_its_place_and_what_instead(write):
         ),
         (
             SITE.replace("mqtt://broker/plant", "-") + SITE.replace("north", "s").replace("mqtt://broker/plant", "-"),
-            "site[1].source: site[0] reads standard input already",
+            "site[1].source: site[0] already reads standard input",
         ),
         (SITE.replace("mqtt://broker/plant", "sim:fcu?zones=nan"), "site[0].source: source 'sim:fcu?zones=nan'"),
         ("site = 3\n", "site: write each one as a table of its own, under [[site]]"),

@@ -97,7 +97,7 @@ def test_a_flood_of_names_fills_no_memory():
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nunit = "bar"', "'bar' does not fit a point in degC"),
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nscale = 0', "scale 0"),
         ('[[map]]\ntopic = "a"\npoint = "zone-01/RM_TEMP"\nscale = "1"', "must be a number"),
-        ("[[map]]\ntopic = 3", "must be a text"),
+        ("[[map]]\ntopic = 3", "must be a string"),
         ('[[map]]\ntopics = "a"', "did you mean 'topic'?"),
         ('[units]\nRM_TMP = "degF"', "did you mean 'RM_TEMP'?"),
         ('[units]\nRM_TEMP = "W"', "does not fit a point in degC"),
