@@ -129,8 +129,8 @@ def test_baselines_are_fitted_on_the_buildings_of_the_model(model, tmp_path):
         ),
         ("active", lambda old: pa.array([None, *old.to_pylist()[1:]]), "column 'active' has nulls"),
         ("class", lambda old: pa.array(["normal"] * len(old)), "active attack have class 'normal'"),
-        ("active", lambda old: pa.array(["False"] * len(old)), "'active' holds string; it should hold true or false"),
-        ("time", lambda old: pa.array(["noon"] * len(old)), "'time' holds string; it should hold timestamps"),
+        ("active", lambda old: pa.array(["False"] * len(old)), "'active' holds string; it must hold true or false"),
+        ("time", lambda old: pa.array(["noon"] * len(old)), "'time' holds string; it must hold timestamps"),
     ],
 )
 def test_labels_that_do_not_belong_are_refused_instead_of_lost(model, data, tmp_path, column, change, reason):

@@ -2,8 +2,8 @@
 
 A plant is a module with the attribute `PLANT` and, if it has them, `SIMULATOR` (a function that writes files),
 `TESTBED` (labelled telemetry in memory) and `RULES` (what an engineer would watch for). To add a plant, write the
-module and list it in `_PLANTS`. A plant is imported only when it is asked for; heavy imports (pyarrow, numba) wait
-until one of its optional attributes is asked for.
+module and list it in `_PLANTS`. A plant is imported on first use; heavy imports (pyarrow, numba) wait
+until one of its optional attributes is used.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def load_testbed(name: str) -> Testbed:
 
 
 def load_rules(name: str) -> tuple[Rule, ...]:
-    """Return what an engineer of this plant would watch for; nothing if the plant has no rules."""
+    """Return the rules that an engineer of this plant would watch; empty if the plant has none."""
     rules: tuple[Rule, ...] = getattr(_module(name), "RULES", ())
     return rules
 

@@ -1,4 +1,4 @@
-"""The one place that imports pyarrow, or raises an error that says how to install it."""
+"""The one place that imports pyarrow, or raises an error that explains how to install it."""
 
 from graphghha.errors import EngineError
 

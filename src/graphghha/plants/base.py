@@ -32,7 +32,7 @@ class Signal:
 
     @property
     def decimals(self) -> int:
-        """The number of digits after the point that mean something: the last one is not finer than the noise."""
+        """Return the number of significant decimals: the last one is not finer than the noise."""
         resolution = self.noise or (self.high - self.low) / STEPS_OF_RANGE
         return max(0, math.floor(-math.log10(resolution) + 1e-9))
 
@@ -103,7 +103,7 @@ class CaseSpec:
             if value % _MINUTE:
                 raise ConfigError(f"case {self.name}: {option} = {value} must be whole minutes")
         if self.duration == timedelta(0):
-            raise ConfigError(f"case {self.name}: for = 0m lasts no time; use for=sustained for an attack without end")
+            raise ConfigError(f"case {self.name}: for = 0m is too short; use for=sustained for an attack without end")
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -172,7 +172,7 @@ def _format_duration(value: timedelta) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """What an incident tells an operator about a node: its name in words, how its readings are off, what to do.
+    """What an operator is told about a node in an incident: its name, how its readings are off, and what to do.
 
     Techniques are the ATT&CK for ICS ids that an attack through this node would be consistent with, the current id
     before the one it replaced. Physical tampering has none, because that catalogue does not cover it.

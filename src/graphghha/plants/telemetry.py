@@ -49,7 +49,7 @@ LABEL_SCHEMA = pa.schema(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TelemetryMeta:
-    """What a telemetry file says about itself, kept as JSON in the Parquet schema."""
+    """The metadata of a telemetry file, stored as JSON in the Parquet schema."""
 
     plant: str
     template_hash: str
@@ -374,7 +374,7 @@ def _check_columns(path: Path, wanted: Any, schema: Any) -> None:
     for column in wanted:
         fits, kind = _KINDS[column.type.id]
         if not fits(given := schema.field(column.name).type):
-            raise SchemaError(f"{path}: column {column.name!r} holds {given}; it should hold {kind}")
+            raise SchemaError(f"{path}: column {column.name!r} holds {given}; it must hold {kind}")
 
 
 _KINDS = {

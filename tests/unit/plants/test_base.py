@@ -51,7 +51,7 @@ def test_the_notation_is_read_with_spaces_and_any_order_of_options():
         ("X@1,start=2018-07-02,for=6", "not a duration like"),
         ("X@1,start=2018-07-02,for=", "not a duration like"),
         ("X@1,start=2018-07-02,ramp=sustained", "not a duration like"),
-        ("X@1,start=2018-07-02,for=0h", "lasts no time"),
+        ("X@1,start=2018-07-02,for=0h", "is too short"),
         ("X@1,start=2018-07-02,until=3h", "cannot read 'until=3h'"),
         ("X@1,start=2018-07-02,for=1h,for=2h", "given twice"),
         ("X@1,start=2018-07-02,for=99999999d", "longer than a century"),

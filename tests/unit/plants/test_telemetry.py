@@ -216,10 +216,10 @@ def test_a_zone_the_metadata_does_not_know_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("layout", "name", "kind", "message"),
     [
-        ("long", "value", pa.string(), "'value' holds string; it should hold numbers"),
-        ("wide", "zone-01/A", pa.string(), "'zone-01/A' holds string; it should hold numbers"),
-        ("wide", "time", pa.int64(), "'time' holds int64; it should hold timestamps"),
-        ("long", "zone", pa.int8(), "'zone' holds int8; it should hold names"),
+        ("long", "value", pa.string(), "'value' holds string; it must hold numbers"),
+        ("wide", "zone-01/A", pa.string(), "'zone-01/A' holds string; it must hold numbers"),
+        ("wide", "time", pa.int64(), "'time' holds int64; it must hold timestamps"),
+        ("long", "zone", pa.int8(), "'zone' holds int8; it must hold names"),
     ],
 )
 def test_columns_of_another_kind_are_refused_by_name(layout, name, kind, message, tmp_path):

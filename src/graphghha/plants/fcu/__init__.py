@@ -43,7 +43,7 @@ PLANT = Plant(
 
 
 def __getattr__(name: str) -> Any:
-    """Import the parts that need pyarrow or numba when they are first asked for."""
+    """Import the parts that need pyarrow or numba on first use."""
     if name == "SIMULATOR":
         from graphghha.plants.fcu.simulate import simulate
 

@@ -1,4 +1,4 @@
-"""What an incident tells operators of fan-coil units about a node: name, first steps, ATT&CK for ICS ids (v20)."""
+"""Advice to operators about the nodes of a fan-coil unit: name, first steps, ATT&CK for ICS ids (v20)."""
 
 from graphghha.plants.base import Advice
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL
@@ -23,7 +23,7 @@ def _logic(name: str, action: str, words: tuple[str, str] = ("is low", "is high"
 
 
 def _reading(name: str, words: tuple[str, str], where: str) -> Advice:
-    action = f"Compare it with a hand-held instrument {where}; until then do not trust control that follows it."
+    action = f"Compare it with a hand-held instrument {where}; until then, do not rely on control loops that use it."
     return Advice(name=name, action=action, techniques=_READING, low=words[0], high=words[1])
 
 
@@ -32,13 +32,16 @@ def _physical(name: str, action: str) -> Advice:
 
 
 _LESS_MORE = ("reads less open", "reads more open")
-_VALVE = "Put the valve in hand at the unit, close its isolating valve, and compare stem position with the command."
-_SETPOINT = "Compare the setpoint with the schedule, restore it, and ask who changed it and from where."
-_LOOP = "Put the loop in manual, compare its action and gains with the commissioned ones, and ask who downloaded last."
+_VALVE = "Put the valve in hand at the unit, close its isolating valve, and compare the stem position with the command."
+_SETPOINT = "Compare the setpoint with the schedule, restore it, and find out who changed it and from where."
+_LOOP = (
+    "Put the loop in manual, compare its action and gains with the commissioned ones, "
+    "and find out who last downloaded a program."
+)
 
 ADVICE: dict[str, Advice] = {
-    "FCU_CTRL": _logic("operating mode", "Compare the mode with the occupancy schedule and ask who overrode it."),
-    "FAN_CTRL": _logic("fan mode", "Compare the fan mode with the schedule and ask who overrode it."),
+    "FCU_CTRL": _logic("operating mode", "Compare the mode with the occupancy schedule and find out who overrode it."),
+    "FAN_CTRL": _logic("fan mode", "Compare the fan mode with the schedule and find out who overrode it."),
     "RMCLGSPT": _logic("room cooling setpoint", _SETPOINT),
     "RMHTGSPT": _logic("room heating setpoint", _SETPOINT),
     "FCU_CVLV_DM": _logic("cooling valve command", _LOOP),
@@ -47,12 +50,16 @@ ADVICE: dict[str, Advice] = {
     "FCU_CVLV": _drive("cooling valve", _VALVE, _LESS_MORE),
     "FCU_HVLV": _drive("heating valve", _VALVE, _LESS_MORE),
     "FCU_DMPR": _drive(
-        "outdoor-air damper", "Put the damper in hand and compare blade position with the command.", _LESS_MORE
+        "outdoor-air damper", "Put the damper in hand and compare the blade position with the command.", _LESS_MORE
     ),
     "FCU_SPD": _drive("fan", "Switch the fan to local and compare its speed with the command.", ("is slow", "is fast")),
-    COOLING_COIL: _physical("cooling coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
-    HEATING_COIL: _physical("heating coil", "Inspect fins and tubes for dirt, scale and closed isolating valves."),
-    AIR_PATH: _physical("air path", "Inspect outdoor inlet, filter and outlet for blockage."),
+    COOLING_COIL: _physical(
+        "cooling coil", "Inspect the fins and tubes for dirt and scale, and check that the isolating valves are open."
+    ),
+    HEATING_COIL: _physical(
+        "heating coil", "Inspect the fins and tubes for dirt and scale, and check that the isolating valves are open."
+    ),
+    AIR_PATH: _physical("air path", "Inspect the outdoor inlet, filter and outlet for blockage."),
     "RM_TEMP": _reading("room temperature sensor", ("reads cold", "reads warm"), "in the room"),
     "FCU_MAT": _reading("mixed air temperature", _LOW_HIGH, "in the mixing box"),
     "FCU_DAT": _reading("discharge air temperature", _LOW_HIGH, "at the outlet"),

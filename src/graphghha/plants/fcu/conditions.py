@@ -1,6 +1,6 @@
 """Buildings by name: the reference, random ones by seed, and conditions that differ from the reference in one way.
 
-The conditions are exams: a detector is judged in each of them and never taught in any.
+The conditions are for tests only: a detector is evaluated in each of them and never trained in any.
 """
 
 from collections.abc import Mapping

@@ -69,7 +69,7 @@ def _unanswered(x: Readings, *, command: str, setpoint: str, sign: float) -> Flo
 
 
 def _flat(x: Readings, *, signal: str, noise: float, limits: tuple[float, float]) -> Floats:
-    """A sensor without noise; between limits only, because saturated air reads the end of the scale in health too."""
+    """A sensor without noise; between limits only, because saturated air reads the end of the scale normally, too."""
     low, high = lowest(x[signal], 30), highest(x[signal], 30)
     return _when((low > limits[0]) & (high < limits[1]), noise / (high - low + 0.01 * noise))
 
@@ -101,7 +101,7 @@ def _fan_switched_off(x: Readings) -> Floats:
 
 
 def _fan_not_staged(x: Readings) -> Floats:
-    """A valve is open by command and the fan stands still."""
+    """A valve is commanded open and the fan does not run."""
     called = np.maximum(lowest(x["FCU_CVLV_DM"], 10), lowest(x["FCU_HVLV_DM"], 10)) > 0.05
     return _when(called, 2.0 * (highest(x["FCU_SPD"], 10) < _RUNNING))
 
@@ -187,7 +187,7 @@ def _rules() -> Iterator[Rule]:
         _low_limit_ignored,
     )
     yield Rule("fan switched off", "FAN_CTRL", "fan off while the unit operates", _fan_switched_off)
-    yield Rule("fan not staged", "FCU_SPD", "a valve is open by command and the fan stands still", _fan_not_staged)
+    yield Rule("fan not staged", "FCU_SPD", "a valve is commanded open and the fan does not run", _fan_not_staged)
     for water, degrees in (("FCU_CLG_EWT", REFERENCE.chilled_water), ("FCU_HTG_EWT", REFERENCE.hot_water)):
         supply = partial(_water_supply, signal=water, expected=degrees)
         yield Rule(f"supply water {water}", water, "not the plant's supply temperature", supply)

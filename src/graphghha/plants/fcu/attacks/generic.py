@@ -1,8 +1,8 @@
-"""Attacks nobody listed: any mechanism a threat model can write, on any node, of any size, drawn from a seed.
+"""Attacks outside the catalogue: any mechanism of the threat model, on any node, of any size, drawn from a seed.
 
-A detector is taught on these, so that the catalogue stays an exam. A generic attack is named `generic:MECHANISM:SEED`;
-the same name is always the same attack. Three mechanisms of the catalogue are left out on purpose and never drawn:
-reversed valves, a disabled low limit, and setpoints that report something else than they are.
+Detectors are trained on these, so that the catalogue remains a test set. A generic attack is named
+`generic:MECHANISM:SEED`; the same name is always the same attack. Three mechanisms of the catalogue are left out on
+purpose and never drawn: reversed valves, a disabled low limit, and setpoints that differ from what they report.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ _SIZE = {"RM_TEMP": 2.0, "RMCLGSPT": 2.0, "RMHTGSPT": 2.0} | {
     "FCU_DA_CFM": 80.0,
     "FCU_OA_CFM": 15.0,
 }
-# How far a signal usually moves: the measure of a falsification.
+# How far a signal usually moves; falsifications are drawn in these units.
 USUAL: Mapping[str, float] = {s.name: _SIZE.get(s.name) or _UNIT_SIZE[s.unit] for s in SIGNALS}
 _MODES = tuple(signal.name for signal in SIGNALS if signal.states)
 _NUMBERS = tuple(name for name in NAMES if name not in _MODES)
@@ -97,7 +97,7 @@ def _extreme(rng: Rng) -> Drawn:
 
 
 def _together(rng: Rng) -> Drawn:
-    """Two or three readings falsified by the same share of what is usual for each."""
+    """Draw two or three readings, falsified by the same share of the usual movement of each."""
     signals = _several(rng, _NUMBERS, 2, 3)
     share, sign = _log_uniform(rng, 0.15, 1.5), _sign(rng)
     parts = tuple(Bias(signal, sign * share * USUAL[signal]) for signal in signals)
@@ -142,7 +142,7 @@ def _gains(rng: Rng) -> Drawn:
 
 
 def _airflow(rng: Rng) -> Drawn:
-    """Air lost in filter or fins is the same hook: nobody can tell coil and filter apart by it."""
+    """Draw a loss of air flow. Filter and fins share one hook, so telemetry cannot tell them apart."""
     if rng.random() < 0.7:
         return SetHooks({"airflow_factor": rng.uniform(0.3, 0.95)}), (AIR_PATH,), (COOLING_COIL, HEATING_COIL)
     return SetHooks({"outlet_blockage": rng.uniform(0.2, 0.9)}), (AIR_PATH,), ()
@@ -162,9 +162,9 @@ _PHYSICAL: tuple[Callable[[Rng], Drawn], ...] = (_stuck, _leak, _command_offset,
 
 
 def _concealment(rng: Rng) -> Drawn:
-    """A physical change, and one to three neighbouring readings played back from an earlier day."""
+    """Draw a physical change, with one to three neighboring readings played back from an earlier day."""
     attack, nodes, _ = _PHYSICAL[int(rng.integers(len(_PHYSICAL)))](rng)
-    near = [name for name in _neighbours(nodes[0]) if TEMPLATE.signals[TEMPLATE.index(name)] not in (None, *_SETPOINTS)]
+    near = [name for name in _neighbors(nodes[0]) if TEMPLATE.signals[TEMPLATE.index(name)] not in (None, *_SETPOINTS)]
     own = [nodes[0]] if TEMPLATE.signals[TEMPLATE.index(nodes[0])] else []
     hidden = tuple(dict.fromkeys([*own, *_several(rng, tuple(near), 1, 3)]))
     signals = tuple(str(TEMPLATE.signals[TEMPLATE.index(name)]) for name in hidden)
@@ -219,7 +219,7 @@ def _drawn(mechanism: str, seed: int) -> Drawn:
     return MECHANISMS[mechanism][0](np.random.default_rng([0x6E, list(MECHANISMS).index(mechanism), seed]))
 
 
-def _neighbours(node: str) -> list[str]:
+def _neighbors(node: str) -> list[str]:
     return sorted(
         {edge.source for edge in TEMPLATE.edges if edge.target == node}
         | {edge.target for edge in TEMPLATE.edges if edge.source == node}

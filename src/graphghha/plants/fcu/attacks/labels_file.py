@@ -1,4 +1,4 @@
-"""Label rows as a Parquet file, which is empty without attacks. Apart from the labels, because it needs pyarrow."""
+"""Label rows as a Parquet file, which is empty without attacks. A module of its own, because it needs pyarrow."""
 
 from collections.abc import Sequence
 from pathlib import Path

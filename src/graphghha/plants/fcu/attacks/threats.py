@@ -102,7 +102,7 @@ THREATS: Mapping[str, Mapping[str, Threat]] = {
         "CommandOffset_Fan_+4": Threat(
             ("FCU_SPD",),
             lambda: SetHooks({"fan_speed_offset": 4.0}),
-            "fan runs 4 rev/s faster than commanded, also when it should stand still",
+            "fan runs 4 rev/s faster than commanded, even when it should be off",
             "+4 rev/s",
         ),
     },

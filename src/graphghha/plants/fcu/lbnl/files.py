@@ -35,7 +35,7 @@ from graphghha.plants.fcu.lbnl.rows import Repairs, Row, find_columns, scan
 from graphghha.plants.fcu.signals import NAMES, TIME_COLUMN, TIME_FORMAT, to_si
 from graphghha.plants.telemetry import GOOD, Chunk
 
-MANIFEST = "simulated.json"  # beside files that this package wrote, so that they do not pass for altered originals
+MANIFEST = "simulated.json"  # beside files that this package wrote, so that they are not taken for altered originals
 CHUNK_ROWS = 1440
 _BLOCK_BYTES = 1 << 20
 
@@ -46,7 +46,7 @@ class AlteredFileWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class LbnlFile:
-    """One file of the data set. Its name is its label; the manifest says more about a simulated one."""
+    """One file of the data set. Its name is its label; the manifest describes a simulated one."""
 
     case_name: str
     where: str  # for messages

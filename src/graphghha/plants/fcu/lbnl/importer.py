@@ -89,7 +89,7 @@ def import_lbnl(
 
 
 def _check_known(file: LbnlFile) -> None:
-    """Refuse a file without known labels, which would otherwise pass for a normal one."""
+    """Refuse a file without known labels, which would otherwise be taken for a normal one."""
     if "cases" not in file.about and not file.is_normal and file.case is None:
         raise DataError(
             f"{file.where}: no case is named {file.case_name!r} and {MANIFEST} does not list the file, so its labels "

@@ -162,7 +162,7 @@ def _number(text: str) -> float:
     try:
         return (
             float("nan") if "_" in text else float(text)
-        )  # Python reads 1_000 as a number, but a table does not mean it
+        )  # Python reads 1_000 as a number, but in a table it is a mistake
     except ValueError:
         return float("nan")
 

@@ -33,7 +33,7 @@ from graphghha.plants.fcu.signals import NUM_SIGNALS
 
 MAX_ZONES = 1000
 DEFAULT_START = datetime(2018, 1, 1)
-FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)  # a slip of the pen lies outside
+FIRST_DAY, LAST_DAY = datetime(1900, 1, 1), datetime(2200, 1, 1)  # a date outside of this range is a typing error
 # where the published runs begin; the structure's (fit) outlasts any spin-up
 START_TEMPERATURE, START_RATIO, START_STRUCTURE = 22.0, 0.0073, 21.5  # degC, kg/kg, degC
 # random streams of a zone: its parameters and sensors once, its loads and noise day by day; reporting has 3 and 4,
@@ -76,7 +76,7 @@ class Building:
             raise ConfigError(f"seed {seed} is negative; use 0, 1, 2, ..")
         if start.time() != time(0) or start.tzinfo is not None:
             raise ConfigError(
-                f"start {start.isoformat()} must be midnight of no time zone: a building is stepped in whole days"
+                f"start {start.isoformat()} must be midnight without a time zone: a building is stepped in whole days"
             )
         if spin_up_days < 0:
             raise ConfigError(f"{spin_up_days} days of spin-up; use 0 or more")

@@ -1,4 +1,4 @@
-"""Where things lie in the arrays the compiled code works on: a zone's state, its hooks, and a minute of telemetry."""
+"""Column numbers of the arrays in compiled code: a zone's state, its hooks, and a minute of telemetry."""
 
 from graphghha.plants.fcu.attacks.hooks import HOOK_INDEX
 from graphghha.plants.fcu.signals import INDEX

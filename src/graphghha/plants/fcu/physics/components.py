@@ -109,7 +109,7 @@ def outdoor_flow(air_flow: float, opening: float, p: Parameters) -> float:
     """Return the outdoor air flow in L/s: its share of the discharge air grows with that flow, above a floor."""
     if air_flow <= 0.0:
         return p.outdoor_floor
-    # a narrow inlet lives on the suction of the fan, a wide one splits the air in a fixed proportion
+    # a narrow inlet depends on the suction of the fan, a wide one splits the air in a fixed proportion
     exponent = p.outdoor_exponent * min(max((p.wide_opening - opening) / (p.wide_opening - 1.0), 0.0), 1.0)
     share = p.outdoor_share * opening * math.pow(air_flow / p.air_flow_low, exponent)
     # a saturating share: two parallel paths, of which the outdoor one cannot carry more than all the air
@@ -147,7 +147,7 @@ def water_side(flow: float, still: float, per_gpm: float) -> float:
 
 @compiled
 def saturated_at(enthalpy_target: float, start: float) -> float:
-    """Return the temperature of saturated air with this enthalpy; `start` lies above it."""
+    """Return the temperature of saturated air with this enthalpy; `start` must be above it."""
     air = start
     for _ in range(30):
         # the saturation curve bends upwards, so Newton's steps come down to the root and never pass it

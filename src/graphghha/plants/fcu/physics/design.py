@@ -1,7 +1,7 @@
 """What makes one building differ from another, and the random draw of a whole building.
 
 The reference building is the one of the public LBNL data set; its numbers are calibrated against that data. The ranges
-of a random building are chosen, family by family, to cover what ordinary buildings with fan-coil units look like.
+of a random building are chosen, family by family, to cover ordinary buildings with fan-coil units.
 """
 
 from collections.abc import Callable, Collection
@@ -85,7 +85,7 @@ class Design:
     sensors: SensorErrors = SensorErrors()
     reporting: Reporting = Reporting()
     zone_setpoint_spread: float = 0.0  # K, standard deviation of what occupants change at their thermostats
-    window_share: float = 0.0  # share of zone-days on which a window stands open for some hours
+    window_share: float = 0.0  # share of zone-days on which a window is open for some hours
 
 
 REFERENCE_DESIGN = Design()

@@ -105,9 +105,9 @@ class HookRows(NamedTuple):
 
 
 class Instruments(NamedTuple):
-    """The sensors of a zone: noise levels [minutes, noisy signals] that stand for `quantiles`, in `sigmas` [signals].
+    """The sensors of a zone: noise levels [minutes, noisy signals] that index `quantiles`, in `sigmas` [signals].
 
-    `slopes` [signals] multiply readings; an empty array stands for no slope error.
+    `slopes` [signals] multiply readings; an empty array means no slope error.
     """
 
     noise: NDArray[np.uint16]
@@ -247,7 +247,7 @@ def zone_minute(
     moisture: float,
     p: Parameters,
 ) -> None:
-    """Room, mass and humidity a minute later; `row` holds the air flows in L/s."""
+    """Advance room, mass and humidity by one minute; `row` holds the air flows in L/s."""
     air_mass = row[T_AIR_FLOW] * 1e-3 * AIR_DENSITY
     outdoor_mass = row[T_OUTDOOR_FLOW] * 1e-3 * AIR_DENSITY
     # with the fan on the outdoor air comes through the unit, otherwise it seeps into the room

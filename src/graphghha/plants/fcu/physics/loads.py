@@ -11,7 +11,7 @@ from graphghha.plants.fcu.attacks.hooks import MINUTES
 from graphghha.plants.fcu.physics.parameters import Parameters
 
 LATITUDE = np.radians(41.6)  # Des Moines
-# W/m2 at normal incidence before air mass and clearness: a round number, for only its product with the fitted
+# W/m2 at normal incidence before air mass and clearness: a round number, because only its product with the fitted
 # aperture counts
 CLEAR_SKY = 1000.0
 # a workday by the hour, six hours a line; all fit
@@ -39,7 +39,7 @@ WEEKDAY_MOISTURE: NDArray[np.float64] = (  # kg/s, from g/h
 )
 
 _MINUTE = np.arange(MINUTES)
-_HALF_HOURS = np.arange(-0.5, 25.0)  # hourly means stand at the middle of their hour
+_HALF_HOURS = np.arange(-0.5, 25.0)  # an hourly mean is the value at the middle of its hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def hourly_to_minutes(hourly: NDArray[np.float64], shift_min: float = 0.0) -> ND
 
 @lru_cache(maxsize=2048)
 def workday(shift_min: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return heat (W) and moisture (kg/s) of people and equipment on a workday that starts so many minutes late."""
+    """Return heat (W) and moisture (kg/s) of people and equipment on a workday that starts `shift_min` minutes late."""
     return hourly_to_minutes(WEEKDAY_HEAT, shift_min), hourly_to_minutes(WEEKDAY_MOISTURE, shift_min)
 
 

@@ -15,7 +15,7 @@ def measure(
 ) -> tuple[float, float]:
     """Return the best of several runs after warm-up, all signals stored: per second on the clock and of processor time.
 
-    The second figure is the one to trust on a machine with other work to do.
+    On a busy machine, the second figure is the reliable one.
     """
     building = Building(zones=zones, seed=seed, start=datetime(2018, 1, 1), noise=noise)
     building.step()

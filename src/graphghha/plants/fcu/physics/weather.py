@@ -171,11 +171,11 @@ def numbers(table: Any, name: str, path: Path) -> NDArray[np.float64]:
     try:
         return np.asarray(table[name].to_numpy(), dtype=np.float64)
     except (ValueError, TypeError) as exc:
-        raise DataError(f"{path}: column {name} holds something else than numbers: {exc}") from exc
+        raise DataError(f"{path}: column {name} does not hold numbers: {exc}") from exc
 
 
 def _check_times(times: Sequence[object], path: Path) -> None:
-    """Refuse times that do not go on hour by hour from 1 January; months may come from different years."""
+    """Refuse times that do not continue hour by hour from 1 January; months may come from different years."""
     first = datetime(2020 if len(times) == LEAP_HOURS else 2018, 1, 1)
     for row, value in enumerate(times):
         expected = first + timedelta(hours=row)

@@ -237,7 +237,7 @@ def test_zones_go_by_number_or_name_and_a_case_brings_its_own_duration():
         ("FCU_OABlockage@1,start=2018-07-02T09:00+02:00", ConfigError, "time zone"),
         ("FCU_OABlockage@1,start=2018-07-02,for=6", ConfigError, "not a duration like"),
         ("FCU_OABlockage@1,start=2018-07-02,for=", ConfigError, "not a duration like"),
-        ("FCU_OABlockage@1,start=2018-07-02,for=0h", ConfigError, "lasts no time"),
+        ("FCU_OABlockage@1,start=2018-07-02,for=0h", ConfigError, "is too short"),
         ("FCU_OABlockage@1,start=2018-07-02,until=3h", ConfigError, "cannot read 'until=3h'"),
         ("FCU_OABlockage@1,start=2018-07-02,for=1h,for=2h", ConfigError, "given twice"),
     ],
