@@ -16,7 +16,7 @@ TORN, FLIPPED = "torn last record", "flipped bit"
 ZONES, ROWS = 1, 24
 WAL = JOURNAL + "-wal"
 HEADER_BITS = 800  # length of a database file's header, in which every bit matters
-RESUME_EVERY = 25  # every so many cut journals, also write the next row
+RESUME_EVERY = 25  # after one in this many cut journals, the next row is also written
 
 
 def try_damage(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:

@@ -100,7 +100,7 @@ def _run(
 def _feed_and_kill(
     watcher: Watcher, device: Publisher, telemetry: Telemetry, first: int, end: int, chance: random.Random
 ) -> None:
-    """Send some rows, kill the process at a random one of them, and send the rest while nobody listens."""
+    """Send some rows, kill the process at a random one of them, and send the rest while no monitor runs."""
     with watcher:
         if chance.random() < START_KILLS:
             time.sleep(chance.uniform(0.0, START_S))

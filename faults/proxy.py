@@ -12,7 +12,7 @@ _RESET = struct.pack("ii", 1, 0)  # linger for 0 s, so that close() sends RST
 
 
 class FaultProxy:
-    """Stands between a client and `target`. Faults apply to open and to new connections."""
+    """Forwards connections between a client and `target`. Faults apply to open and to new connections."""
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.target = target

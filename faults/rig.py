@@ -116,7 +116,7 @@ def until(is_true: Callable[[], bool], what: str, failure: Callable[[], str | No
     deadline = time.monotonic() + WAIT_S
     while not is_true():
         if time.monotonic() > deadline or failure():
-            raise EngineError(f"waited in vain for {what}: {failure() or f'{WAIT_S:g} s are over'}")
+            raise EngineError(f"no sign of {what}: {failure() or f'waited for {WAIT_S:g} s'}")
         time.sleep(0.005)
 
 

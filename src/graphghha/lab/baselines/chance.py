@@ -53,5 +53,5 @@ def fit_never(plant: Plant, data: TrainingData) -> Constant:
 
 
 def fit_node_kind(plant: Plant, data: TrainingData) -> Constant:
-    """Return a constant alarm at every node, of the class named like its kind: how much the kind alone tells."""
+    """Return a constant alarm at every node, of the class named like its kind, to show what the kind alone gives."""
     return Constant(1.0, kind_classes(plant.template))

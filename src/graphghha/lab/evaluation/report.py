@@ -89,7 +89,7 @@ def baseline_row(
 
 
 def add_equal_false_alarms(report: dict[str, Any], false_alarm_rate: float) -> None:
-    """Add to every row the best recall of its method, at any threshold, with at most so many false alarms a day.
+    """Add to every row the best recall of its method, at any threshold, with at most this many false alarms a day.
 
     These thresholds are chosen on the test data, for the model too. The comparison is fair, but a threshold for use
     has to be found on validation data.

@@ -131,6 +131,6 @@ def _from_log_odds(value: float) -> float:
 
 
 def best_within(curve: Sequence[BudgetPoint], per_day: float) -> BudgetPoint | None:
-    """Return the point with the highest recall at no more than so many false alarms a day, or None if there is none."""
+    """Return the point with the highest recall at no more than this false-alarm rate, or None if there is none."""
     kept = [point for point in curve if point.false_alarms_per_day <= per_day]
     return max(kept, key=lambda point: (point.event_recall, point.hit_at_1), default=None)

@@ -48,7 +48,7 @@ def telemetry_files(path: Path) -> list[Path]:
 
 
 def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
-    """Open one telemetry file with its labels. The seed in its metadata tells the leak check which building it is."""
+    """Open one telemetry file with its labels. The seed in its metadata identifies the building for the leak check."""
     file = TelemetryFile(path)
     meta = file.meta
     if meta.plant != plant.name:

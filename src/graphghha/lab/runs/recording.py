@@ -169,7 +169,7 @@ def attacks_in(
     """Return the attacks of a run that fall into a recording, timed in steps of the recording.
 
     The labels [m s] cover the whole run; the recording begins with row `first`. Targets are taken from the labels,
-    because some cases choose their targets anew each time and have none in the catalogue.
+    because some cases choose new targets each time and have none in the catalogue.
     """
     attacks = []
     for number, spec in enumerate(run.cases):

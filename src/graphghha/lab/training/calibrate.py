@@ -27,7 +27,7 @@ from graphghha.windows import FEATURE_NAMES, Fingerprint, Preprocessing
 
 IDENTITY = Calibration(1.0, (0.0,) * len(CLASSES), Fingerprint((), ""))
 DOUBTFUL = 1e-3  # normal node-minutes with a higher P(attack) are all used for the calibration
-THINNED = 50  # of the other normal node-minutes one in so many is used
+THINNED = 50  # of the other normal node-minutes, one in this many is used
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -73,8 +73,8 @@ def labelled_windows(
 ) -> LabelledWindows:
     """Return a window every `stride_min` minutes, and `extra_at_onset` more within ninety minutes of each onset.
 
-    With `keep_zones`, each window keeps only so many zones, attacked ones first for half of the places: most zones are
-    normal most of the time, and more of them teach little. Labels are those of the canonical case of each attack or,
+    With `keep_zones`, each window keeps only that many zones, attacked ones first for half of the places: most zones
+    are normal most of the time, and more of them add little. Labels are those of the canonical case of each attack or,
     without `canonical_labels`, of the attack itself.
     """
     graph = plant.template.replicate(run.zones)

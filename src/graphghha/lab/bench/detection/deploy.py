@@ -110,7 +110,7 @@ class Comparison:
         ]
         settings = {**asdict(self.config), "zones": [size // self.nodes for size in sizes], "seeds": list(seeds)}
         recipe, calibration = self.setup.recipe, self.setup.calibration
-        learnt = {
+        training = {
             "attacked_runs": recipe.attacked_runs,
             "normal_runs": recipe.normal_runs,
             "epochs": recipe.fit.epochs,
@@ -118,7 +118,7 @@ class Comparison:
             "price_per_day": self.setup.false_alarm_rate,
             "half_dtype": self.half,
         }
-        return make_result("detection", {"protocol": "deploy", "retrain": learnt, **settings}, rows)
+        return make_result("detection", {"protocol": "deploy", "retrain": training, **settings}, rows)
 
     def _dtype(self, variant: Variant) -> DtypeName:
         return "fp32" if variant.dtype == "fp32" else self.half

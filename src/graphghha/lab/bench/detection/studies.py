@@ -32,7 +32,7 @@ QUICK_SETUP = deploy.TrainingSetup(
 
 
 def table_ii(bench: PaperBench, sizes: Sequence[int] | None, seeds: Sequence[int]) -> dict[str, Any]:
-    """Return the four methods and the baselines at every size. In all studies, `None` stands for the default sizes."""
+    """Return the four methods and the baselines at every size. In all studies, `None` means the default sizes."""
     sizes = _sizes(bench, sizes, TABLE_II_SIZES, QUICK_SIZES)
     return _result("detection", detection(bench, (*METHODS, *BASELINES), sizes, seeds))
 

@@ -143,7 +143,7 @@ def _networks(result: Result) -> str:
 
 _UNSEEN = """A network finds the attacks it was trained on and similar ones, and misses the rest of a family that was
 left out of its training (first seed). The last column is trained on no attack at all: its expectation of every reading
-is learnt from normal operation only, so that all families are equally unknown to it. The networks have these residuals
+is learned from normal operation only, so that all families are equally unknown to it. The networks have these residuals
 among their features."""
 
 
