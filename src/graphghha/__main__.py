@@ -1,4 +1,4 @@
-"""`python -m graphghha`: the command where no script is on the path."""
+"""`python -m graphghha` runs the command where the script is not on the path."""
 
 from graphghha.cli.main import main
 

@@ -40,7 +40,7 @@ class Demo:
     SITE = "demo"
 
     def __init__(self, plant_name: str = "fcu", *, minutes: int, seed: int = 7, model: Path | None = None) -> None:
-        """Set up the building and the monitor; `watch` starts the day and shows so many minutes of it."""
+        """Set up the building and the monitor; `watch` yields `minutes` minutes of the showcase day."""
         plant = load_plant(plant_name)
         if (showcase := plant.showcase) is None:
             raise ConfigError(f"demo: plant {plant_name!r} has no showcase day; choose a plant that has one")
@@ -77,7 +77,7 @@ class Demo:
         self._resources.close()
 
     def watch(self) -> Iterator[DemoStep]:
-        """Fill the windows with the days before, then yield the steps of the showcase day as they are scored."""
+        """Fill the windows with the preceding days, then yield the steps of the showcase day as they are scored."""
         run = self._run
         *before, today = load_testbed(self.plant.name).run(
             zones=run.zones, days=run.days, start=run.start, seed=run.seed, cases=run.cases
@@ -95,11 +95,11 @@ class Demo:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a step of the showcase day was scored."""
+        """Return whether a step of the showcase day has been scored."""
         return self._today is not None and self._site.steps > 0
 
     def status(self) -> dict[str, Any]:
-        """Return how the site stands, read from the journal."""
+        """Return the status of the site, read from the journal."""
         return read_status(self._monitor.journal.reader, self.SITE)
 
     def scorecard(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ GraphGHHAError            exit 1   500
   GraphError              exit 4   422   an edge breaks the sensor/controller/actuator rules
   CheckpointError         exit 5   409   weights do not fit this graph or config
   EngineError             exit 6   503   backend or extra missing, or scores not finite
-    DivergedError                        the loss of a training is not finite
+    DivergedError                        the training loss is not finite
   NotFoundError           exit 7   404   no such node, case, plant or alarm
   ConflictError           exit 8   409   the object is not in the state that the request assumes
   JournalError            exit 9   507   the journal cannot be written or read
@@ -71,7 +71,7 @@ class EngineError(GraphGHHAError):
 
 
 class DivergedError(EngineError):
-    """The loss of a training is not finite."""
+    """The training loss is not finite."""
 
     def __init__(self, step: int) -> None:
         super().__init__(

@@ -15,7 +15,7 @@ from graphghha.settings import Settings, SiteTable
 from graphghha.sources import CheckReport, Source, check_source, open_source
 from graphghha.windows import REBUILD_ROWS
 
-PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is just stopping
+PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
 
 def open_monitor(settings: Settings) -> Service:
@@ -40,7 +40,7 @@ def open_monitor(settings: Settings) -> Service:
 
 
 def open_detector(directory: Path, zones: int) -> Detector:
-    """Verify a model and put it on a building with this many zones, with the thresholds of the model."""
+    """Verify a model and return a detector for a building with this many zones, with the model's thresholds."""
     model = load_model(directory)
     graph, plant = model.template.replicate(zones), load_plant(model.plant)
     digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()

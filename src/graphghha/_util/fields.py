@@ -1,4 +1,4 @@
-"""Reading fields of a JSON object: a value of another type is an error that names the field. ValueError throughout."""
+"""Checks for the fields of a JSON object. They raise a ValueError that names the field."""
 
 import math
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""The name a person probably meant."""
+"""Suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
@@ -14,6 +14,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for an error message, or an empty text if nothing is near."""
+    """Return `; did you mean 'x'?` for an error message, or an empty string if no name is similar."""
     near = nearest(name, known)
     return f"; did you mean {near!r}?" if near else ""

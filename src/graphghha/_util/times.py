@@ -5,9 +5,7 @@ from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST = 40  # characters of a time
-_SECONDS_BELOW = (
-    1e11  # numbers below are seconds, others milliseconds: this is 1973 in one and the year 5138 in the other
-)
+_SECONDS_BELOW = 1e11  # smaller numbers are seconds, others ms: this is 1973 in ms and 5138 in s
 _MILLISECOND = timedelta(milliseconds=1)
 
 

@@ -1,4 +1,4 @@
-"""The command line: one file per command; parse, call one function, print."""
+"""The command line: one file per command, which parses its options, calls one function and prints the result."""
 
 from graphghha.cli.main import main
 

@@ -15,7 +15,7 @@ _LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.", "incident.updated")
 
 
 class TextSink:
-    """A sink that prints one line per event; calls `on_closed` when nobody reads them any more."""
+    """A sink that prints one line per event; calls `on_closed` when the reader has closed the pipe."""
 
     name = "terminal"
 

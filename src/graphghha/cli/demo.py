@@ -46,7 +46,7 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
                 write_picture(running.status(), newest, picture)
         else:
             show_live(running, speed)
-        if not running.has_begun:  # stopped while the days before were simulated
+        if not running.has_begun:  # stopped while the preceding days were simulated
             return
         card = running.scorecard()
     if as_json:

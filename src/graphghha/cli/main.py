@@ -1,4 +1,4 @@
-"""The `graphghha` command. Commands import heavy packages inside their functions, so that --help answers at once."""
+"""The `graphghha` command. Commands import heavy packages inside their functions, so that --help is fast."""
 
 import os
 
@@ -39,7 +39,7 @@ class Cli(click.Group):
 def main() -> None:
     """Detect attacks on cyber-physical systems.
 
-    Incidents name the attacked node, the class of the attack, its probability, its begin and the evidence.
+    Incidents name the attacked node, the class of the attack, its probability, its start and the evidence.
     """
     # No command has imported numpy yet. Our matrix products are small: on a busy machine, one thread per core makes
     # each of them twenty times slower than a single thread does.

@@ -28,7 +28,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--plant", default="fcu", show_default=True, help="The plant of --source.")
 @click.option("--zones", type=click.IntRange(1), help="Zones of --source, if it does not state them.")
 @click.option("--model", type=MODEL, help="With --source: a model directory, or the name of a shipped model.")
-@click.option("--mapping", type=_FILE, help="With --source: a mapping file that ties its names to points.")
+@click.option("--mapping", type=_FILE, help="With --source: a mapping file from its names to points.")
 @click.option(
     "--state", type=_FOLDER, help="With --source: keep the journal here (default: a temporary folder, deleted on exit)."
 )
@@ -98,7 +98,7 @@ def handle_signals() -> Iterator[Callable[["Service"], None]]:
     """Let SIGTERM and SIGINT end the service, and SIGHUP load its models again.
 
     Until a service is attached there is nothing to shut down, so SIGTERM and SIGINT end the process at once: on a busy
-    machine starting may take long.
+    machine, starting may take a while.
     """
     arrived: SimpleQueue[int] = SimpleQueue()
     is_attached = False

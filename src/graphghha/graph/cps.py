@@ -346,7 +346,7 @@ def _zone_names(zones: int | Sequence[str]) -> tuple[str, ...]:
 
 
 def _restored(cls: type[CpsGraph], columns: dict[str, Any]) -> CpsGraph:
-    """Rebuild a pickled graph, read-only like the original."""
+    """Return a pickled graph, read-only like the original."""
     graph = object.__new__(cls)
     graph._fill(**columns)
     return graph
