@@ -131,7 +131,11 @@ class MqttReceiver:
     def _collect(self) -> None:
         with Listener(self._broker.port, persistent=True) as listener:
             pass
-        self._keys += [json.loads(message.payload)["key"] for message in listener.messages]
+        for message in listener.messages:
+            key = json.loads(message.payload)["key"]
+            # a listener that leaves before its receipt has arrived is sent the message again, marked as a duplicate
+            if not (message.dup and key in self._keys):
+                self._keys.append(key)
 
 
 class SiemReceiver:

@@ -285,7 +285,7 @@ def test_a_building_starts_at_midnight():
         ({"seed": -1}, "seed -1 is negative"),
         ({"start": datetime(1, 1, 1)}, "0001-01-01 do not lie between 1900"),
         ({"start": datetime(9999, 12, 30)}, "9999-12-30 do not lie"),
-        ({"start": datetime(2018, 1, 1, tzinfo=UTC)}, "no time zone"),
+        ({"start": datetime(2018, 1, 1, tzinfo=UTC)}, "without a time zone"),
         ({"spin_up_days": -1}, "0 or more"),
     ],
 )

@@ -124,7 +124,7 @@ def at(rows, number, **changes):
         pytest.param(lambda: at(hourly_rows(), 19, humidity="-9999"), "row 19: humidity -9999 %RH", id="no-humidity"),
         pytest.param(lambda: at(hourly_rows(), 20, humidity="101"), "row 20: humidity 101 %RH", id="over-100"),
         pytest.param(lambda: at(hourly_rows(), 21, fahrenheit=""), "row 21: temperature is missing", id="gap"),
-        pytest.param(lambda: at(hourly_rows(), 22, fahrenheit="warm"), "FCU_OAT holds something else", id="words"),
+        pytest.param(lambda: at(hourly_rows(), 22, fahrenheit="warm"), "FCU_OAT does not hold numbers", id="words"),
         pytest.param(lambda: at(hourly_rows(), 23, time="noon"), "row 23: Datetime noon", id="no-time"),
         pytest.param(lambda: hourly_rows(year=2020), "row 1417: .*02/29/2020.*01 March 00:00 belongs", id="leap-shift"),
         pytest.param(lambda: hourly_rows()[24:] + hourly_rows()[:24], "row 1: .*01 January 00:00", id="starts-late"),
