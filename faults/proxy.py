@@ -26,6 +26,8 @@ class FaultProxy:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self.port: int = self._listener.getsockname()[1]
         self.connections = 0
+        self.sent_bytes = 0  # passed on from clients to the target
+        self._clients: set[socket.socket] = set()
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -81,6 +83,7 @@ class FaultProxy:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             client.close()
             return
+        self._clients.add(client)
         for end, other in ((client, server), (server, client)):
             end.settimeout(5)
             self._pairs[end] = other
@@ -96,6 +99,7 @@ class FaultProxy:
             if self.delay_s:
                 time.sleep(self.delay_s)
             self._pairs[end].sendall(block)
+            self.sent_bytes += len(block) if end in self._clients else 0
         except OSError:
             self._drop(end)
 
@@ -104,6 +108,7 @@ class FaultProxy:
             if each is None:
                 continue
             self._pairs.pop(each, None)
+            self._clients.discard(each)
             with contextlib.suppress(KeyError, ValueError):
                 self._selector.unregister(each)
             each.close()

@@ -10,6 +10,7 @@ from source_builders import collect, listen
 from waiting import until
 
 ROOM = "bms/zone-01/RM_TEMP"
+PUBACK_BYTES = 4  # of the shortest acknowledgement
 
 
 @pytest.fixture
@@ -26,8 +27,10 @@ def send(device, *values):
 def test_what_was_not_acknowledged_comes_again_after_a_reset_and_the_rest_does_not(broker, proxy):
     with closing(listen(proxy.port)) as source, broker.publisher() as device:
         until(lambda: source.status.is_connected)
+        before = proxy.sent_bytes
         send(device, 1.0, 2.0)
         assert collect(source, 2)[0] == [1.0, 2.0]
+        until(lambda: proxy.sent_bytes >= before + 2 * PUBACK_BYTES)
         send(device, 3.0, 4.0)
         assert collect(source, 2, acknowledge=False)[0] == [3.0, 4.0]
         proxy.reset()
