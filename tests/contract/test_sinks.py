@@ -9,6 +9,8 @@ from sink_builders import HOSTILE, MemoryLog, incident
 from sink_receivers import FileReceiver, MqttReceiver, SiemReceiver, StdoutReceiver
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 RECEIVERS = ("jsonl", "stdout", "mqtt", "syslog-tcp", "syslog-tls")
 QUICK = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=8)
 

@@ -9,6 +9,8 @@ from engine_builders import masks, model, plant, windows
 from graphghha.engine import Engine, IncrementalEngine
 from graphghha.errors import ConfigError, DataError, SchemaError
 
+pytestmark = pytest.mark.slow
+
 ZONE = plant(24)
 GRAPH = ZONE.replicate(8)
 MODEL = model(ZONE, seed=3)

@@ -77,6 +77,7 @@ def test_only_whole_copies_are_taken_for_copies():
     assert torch.equal(torch.block_diag(*[whole.block.int()] * 3).bool(), whole.adj)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 7], ids=["batch-1", "batch-7"])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_every_dtype_stays_within_its_tolerance_of_the_oracle(dtype, batch):

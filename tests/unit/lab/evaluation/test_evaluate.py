@@ -18,6 +18,7 @@ def model():
     return load_model(shipped_model("fcu"))
 
 
+@pytest.mark.slow
 def test_the_report_of_the_shipped_model_can_be_held_by_json(model):
     report = evaluate_task(deploy_task(model, SMALL))
     assert json.loads(json.dumps(report, allow_nan=False)) == report
@@ -25,6 +26,7 @@ def test_the_report_of_the_shipped_model_can_be_held_by_json(model):
     assert report["protocol"] == "deploy" and report["card"]["days"] == 1
 
 
+@pytest.mark.slow
 def test_a_detector_just_connected_reads_only_what_came_since(model):
     task = deploy_task(model, replace(SMALL, history_hours=6))
     (labelled,) = task.runs

@@ -20,6 +20,7 @@ def model():
     return load_model(shipped_model("fcu"))
 
 
+@pytest.mark.slow
 def test_a_condition_is_judged_by_the_monitors_own_alarm_logic(model):
     """The network learned one water temperature: warmer water is a false alarm to it, the reference is not."""
     often = Schedule(mean_gap_days=0.1, shortest_min=120, longest_min=300, lasting_share=0.0, rest_min=60)
@@ -38,6 +39,7 @@ def test_unknown_conditions_and_empty_sizes_are_refused(model):
         ShiftConfig(days=0)
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_object_and_its_page_has_a_row_per_condition(tmp_path):
     out = tmp_path / "shift.json"
     options = ["--quick", "--condition", "cov", "--json", "--out", str(out)]

@@ -1,5 +1,6 @@
 """The methods of Table I and what they run on."""
 
+import pytest
 import torch
 
 from graphghha.graph import NeighborRule, neighborhood
@@ -13,6 +14,7 @@ from graphghha.lab.bench.speed.methods import (
 )
 
 
+@pytest.mark.slow
 def test_a_batch_that_a_method_cannot_hold_is_measured_in_parts(setup):
     result = latency.run(setup, (96,), batch=64, methods=["vanilla_gat", "graphghha"])
     whole = {row["method"]: row["windows_per_call"] for row in result["rows"]}

@@ -106,6 +106,7 @@ def test_equivalence_sets_are_the_measured_ones(public_runs):
     assert declared == {name: nodes - set(CASES[name].targets) for name, nodes in measured.items()}
 
 
+@pytest.mark.slow
 def test_stealthy_cases_stay_inside_the_ranges_of_normal_operation():
     stealthy = [name for name, row in ROWS.items() if row.stealthy]
     assert len(stealthy) >= 3
