@@ -105,7 +105,7 @@ def test_export_asks_for_one_target(run, tmp_path):
     assert "either --out FILE.onnx or --for-engine" in run("export", "--for-engine", "--out", "x.onnx").stderr
     assert "name one" in run("export", "--for-engine").stderr
     result = run("export", tmp_path, "--out", tmp_path / "x.onnx")
-    assert result.exit_code == 5 and "no model here" in result.stderr
+    assert result.exit_code == 5 and "is not a model directory" in result.stderr
 
 
 def test_a_model_is_a_directory_or_the_name_of_a_shipped_one(run, tmp_path):

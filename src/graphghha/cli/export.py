@@ -32,7 +32,7 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
     from rich.console import Console
     from rich.progress import Progress
 
-    from graphghha.engine.onnx.export import CHECKED, export_gateway, export_network
+    from graphghha.engine.onnx.export import CHECKED, export_detector, export_network
     from graphghha.models import load_model, shipped_model
 
     if out is None:
@@ -42,7 +42,7 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
         with Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("checking", total=sum(rows for _, rows in CHECKED))
             directory = model or shipped_model("fcu")
-            exported = export_gateway(load_model(directory), out, on_row=lambda: progress.advance(task))
+            exported = export_detector(load_model(directory), out, on_row=lambda: progress.advance(task))
     if as_json:
         click.echo(json.dumps(exported.to_dict()))
         return

@@ -1,4 +1,4 @@
-"""Batch scoring: a telemetry file of any length to probabilities on disk, through the scorer the monitor runs.
+"""Batch scoring: a telemetry file of any length to probabilities on disk, with the scorer that the monitor uses.
 
 r rows, s nodes of the building, c classes.
 """
@@ -20,8 +20,8 @@ from graphghha.plants.arrow import pa
 from graphghha.plants.telemetry import TIME, ParquetSink, TelemetryFile, coded, labels_path, make_folder
 from graphghha.windows import FileRows
 
-CELLS_PER_PORTION = 500_000  # node-minutes scored at once: what bounds the memory, whatever the file
-MOST_ROWS = 1440
+CELLS_PER_PORTION = 500_000  # nodes x rows scored at once, which bounds the memory
+MAX_PORTION_ROWS = 1440
 
 _NAME = pa.dictionary(pa.int16(), pa.string())
 SCORE_SCHEMA = pa.schema(
@@ -38,13 +38,13 @@ SCORE_SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The columns that are the same for every row of a building."""
+    """The zone and node columns of a score table, which are the same at every time."""
 
     zones: tuple[str, ...]
     nodes: tuple[str, ...]
 
     def table(self, times_ms: NDArray[np.int64], probs: NDArray[np.float32]) -> Any:
-        """Probabilities [r s c] as rows by time, zone and node; an unknown node has nulls, never a class."""
+        """Return probabilities [r s c] as rows by time, zone and node; all columns of an unknown node are null."""
         rows, per_row = len(times_ms), len(self.zones) * len(self.nodes)
         flat = probs.reshape(rows * per_row, len(CLASSES))
         unknown = np.isnan(flat[:, 0])
@@ -71,22 +71,20 @@ def score_file(
     engine: EngineConfig = EngineConfig(),
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, Any]:
-    """Score every row of a telemetry file into `out`; says what was read and what stayed unknown.
+    """Score every row of a telemetry file into `out` and return a summary, ready for JSON.
 
-    Rows near the beginning are scored on the history there is, as a monitor that was just connected would.
+    The first rows are scored on little history, as by a monitor that was just connected.
     """
     if data.suffix != ".parquet":
-        raise DataError(
-            f"{data}: score reads telemetry as Parquet; LBNL files become that by `graphghha testbed import`"
-        )
+        raise DataError(f"{data}: score reads Parquet telemetry; convert LBNL files with `graphghha testbed import`")
     if out.resolve() in (data.resolve(), labels_path(data).resolve()):
-        raise DataError(f"{out}: is the telemetry itself, or its labels; choose another file for the scores")
+        raise DataError(f"{out}: is the telemetry or its labels; choose another file for the scores")
     if out.resolve().parent == directory.resolve():
-        raise DataError(f"{out}: lies in the model directory, which may hold nothing else; choose another place")
+        raise DataError(f"{out}: is inside the model directory, which may hold only the model; choose another place")
     model, file = load_model(directory), TelemetryFile(data)
     zones = file.meta.zones
     graph = model.template.replicate(len(zones))
-    portion_rows = max(1, min(MOST_ROWS, CELLS_PER_PORTION // graph.num_nodes))
+    portion_rows = max(1, min(MAX_PORTION_ROWS, CELLS_PER_PORTION // graph.num_nodes))
     rows = FileRows(file, model.template, portion_rows=portion_rows)
     scorer = Scorer(model, graph, engine)
     layout = _Layout(zones, model.template.names)

@@ -1,4 +1,4 @@
-"""Dynamic graphs: nodes, edges and zones come and go under a running model; scores equal a fresh engine's.
+"""Dynamic graphs: nodes, edges and zones are added and removed while a model runs.
 
 s nodes, f features per node, c classes.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.checks import as_mask, as_windows, refuse_features, refuse_scores
+from graphghha.engine.checks import as_mask, as_windows, features_error, scores_error
 from graphghha.engine.frozen import Floats, FrozenModel, freeze
 from graphghha.engine.native.plan import PackedModel
 from graphghha.engine.native.weights import aligned
@@ -27,11 +27,11 @@ _KINDS = {kind: number for number, kind in enumerate(NodeKind)}
 
 
 class DynamicEngine:
-    """`score` on a graph that changes. Needs the native backend.
+    """Scores windows of a graph that changes; scores equal those of a new `Engine`. Needs the native backend.
 
-    Weights are packed once. A change rewrites the rows of the nodes it touches and of those that attend to them, so it
-    costs what it touches, not the size of the graph (except with `neighbor_divisor`, where every row depends on s).
-    Features are laid out in the order of `names`; removing a node puts the last one in its place.
+    Weights are packed once. A change rewrites the neighbor rows of the nodes it touches and of those that attend to
+    them, so its cost does not depend on the size of the graph (except with `neighbor_divisor`, where every row depends
+    on s). Features are laid out in the order of `names`; removing a node moves the last one to its place.
     """
 
     def __init__(
@@ -57,20 +57,21 @@ class DynamicEngine:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Node names in the order of a window's rows."""
+        """The node names in the order of a window's rows."""
         return tuple(node.name for node in self._nodes)
 
     @property
     def num_nodes(self) -> int:
+        """The current number of nodes."""
         return len(self._nodes)
 
     def graph(self) -> CpsGraph:
-        """The graph as it is now."""
+        """Return the current graph."""
         with self._lock:
             return CpsGraph(self._nodes, self._edges.values())
 
     def add(self, nodes: Iterable[Node] = (), edges: Iterable[Edge] = ()) -> None:
-        """Add nodes and edges; all of them or, when one is refused, none."""
+        """Add nodes and edges. If one of them is invalid, none is added."""
         nodes, edges = tuple(nodes), tuple(edges)
         with self._lock:
             self._check(nodes, edges)
@@ -80,6 +81,7 @@ class DynamicEngine:
             self._rewrite(touched, bool(nodes))
 
     def remove_edge(self, source: str, target: str) -> None:
+        """Remove an edge."""
         with self._lock:
             self._rewrite(self._remove_edge(source, target), False)
 
@@ -95,20 +97,24 @@ class DynamicEngine:
                 self._remove_node(name)
 
     def add_zone(self, template: CpsGraph, zone: str) -> None:
-        """One more copy of a template, named as `template.replicate` names it."""
+        """Add a copy of a template, with names as `template.replicate` gives them."""
         if zone in self._zones:
-            raise GraphError(f"zone {zone!r} is there already")
+            raise GraphError(f"zone {zone!r} already exists")
         nodes = [Node(f"{zone}/{n.name}", n.kind, n.role, n.signal, zone) for n in template.nodes]
         edges = [Edge(f"{zone}/{e.source}", f"{zone}/{e.target}", e.kind, e.reason) for e in template.edges]
         self.add(nodes, edges)
 
     def remove_zone(self, zone: str) -> None:
+        """Remove all nodes of a zone and their edges."""
         if zone not in self._zones:
             raise NotFoundError(f"no zone is named {zone!r}")
         self.remove(tuple(self._zones[zone]))
 
     def score(self, window: Any, mask: Any = None) -> Floats:
-        """[s f] or [b s f] in the order of `names` -> class probabilities; NaN where `mask` is False."""
+        """Return the class probabilities of features [s f] or [b s f] in the order of `names`.
+
+        They are NaN where `mask` is False.
+        """
         with self._lock:
             x = as_windows(window, self.num_nodes, self._packed.model.in_features)
             present = None if mask is None else as_mask(mask, len(x), self.num_nodes)
@@ -129,9 +135,9 @@ class DynamicEngine:
                 probs.ctypes.data,
             )
         if status > 0:
-            raise refuse_features((status - 1) % x.shape[1])
+            raise features_error((status - 1) % x.shape[1])
         if status < 0:
-            raise refuse_scores()
+            raise scores_error()
         return probs if window.ndim == 3 else probs[0]
 
     def _plan(self, num_nodes: int) -> ctypes.Structure:
@@ -152,16 +158,16 @@ class DynamicEngine:
 
     def _check(self, nodes: tuple[Node, ...], edges: tuple[Edge, ...]) -> None:
         new = {node.name: node for node in nodes}
-        twice = [node.name for node in nodes if node.name in self._position]
-        if twice or len(new) < len(nodes):
-            raise GraphError(f"node {(twice or [nodes[0].name])[0]!r}: the name appears twice; names must be unique")
+        repeated = [node.name for node in nodes if node.name in self._position]
+        if repeated or len(new) < len(nodes):
+            raise GraphError(f"node {(repeated or [nodes[0].name])[0]!r}: the name appears twice; names must be unique")
         role_rows([node.role for node in nodes], self._role_names)
         ends = {end for edge in edges for end in (edge.source, edge.target)}
         known = [new[end] if end in new else self._nodes[self._at(end)] for end in sorted(ends)]
         if known:
             CpsGraph(known, edges)  # raises where an edge breaks the rules
-        if double := [edge for edge in edges if (edge.source, edge.target) in self._edges]:
-            raise GraphError(f"edge {double[0].source!r} -> {double[0].target!r}: the edge appears twice")
+        if known_edges := [edge for edge in edges if (edge.source, edge.target) in self._edges]:
+            raise GraphError(f"edge {known_edges[0].source!r} -> {known_edges[0].target!r}: the edge appears twice")
 
     def _add_node(self, node: Node) -> int:
         row = self.num_nodes
@@ -217,7 +223,7 @@ class DynamicEngine:
         self._rewrite(touched - {last}, True)
 
     def _renumber(self, old: int, new: int) -> set[int]:
-        """The node of row `old` moves to row `new`; returns the rows that name it."""
+        """Move the node of row `old` to row `new`; return the rows that refer to it."""
         node, receivers, senders = self._nodes[old], self._out[old], self._in[old]
         for j in receivers:
             self._in[j] = self._in[j] - {old} | {new}
@@ -228,14 +234,16 @@ class DynamicEngine:
         return {new} | receivers | senders
 
     def _attended(self, row: int) -> set[int]:
-        """Whom a node attends to before the cap."""
+        """Return the rows that a node attends to, before the cap."""
         direction = self._rule.direction
-        found = self._out[row] if direction == "out" else self._in[row] if direction == "in" else None
-        found = self._out[row] | self._in[row] if found is None else found
-        return found | {row} if self._rule.self_loops else found
+        if direction == "both":
+            attended = self._out[row] | self._in[row]
+        else:
+            attended = self._out[row] if direction == "out" else self._in[row]
+        return attended | {row} if self._rule.self_loops else attended
 
     def _rewrite(self, touched: set[int], size_changed: bool) -> None:
-        """New rows for these nodes, and for those whose choice among neighbours may depend on their degrees."""
+        """Rewrite the rows of these nodes, and of those whose choice among neighbors may depend on their degrees."""
         if size_changed and self._rule.neighbor_divisor is not None:
             touched = set(range(self.num_nodes))
         elif self._rule.cap(self.num_nodes) is not None:
@@ -244,17 +252,17 @@ class DynamicEngine:
             self._rows.write(row, self._capped(row))
 
     def _capped(self, row: int) -> list[int]:
-        """graph.neighbors, for one row."""
-        found, cap = sorted(self._attended(row)), self._rule.cap(self.num_nodes)
-        if cap is None or len(found) <= cap:
-            return found
+        """Return the neighbors of one row, as `graph.neighborhood` chooses them."""
+        neighbors, cap = sorted(self._attended(row)), self._rule.cap(self.num_nodes)
+        if cap is None or len(neighbors) <= cap:
+            return neighbors
         if self._rule.policy == "specific":
-            found.sort(key=lambda j: (j != row, len(self._attended(j)), j))
-        return sorted(found[:cap])
+            neighbors.sort(key=lambda j: (j != row, len(self._attended(j)), j))
+        return sorted(neighbors[:cap])
 
 
 class _RowPool:
-    """Rows of node numbers as the arrays `start`, `degree`, `idx`; writing one row costs its length."""
+    """Neighbor rows as the arrays `start`, `degree`, `idx`. A row that outgrows its place moves to the end."""
 
     def __init__(self, capacity: int, pool: int) -> None:
         self.start = np.zeros(capacity, np.int64)
@@ -281,7 +289,7 @@ class _RowPool:
         self._end += room
 
     def _compact(self, room: int) -> None:
-        """Close the holes that moved rows left and double the pool: seldom, so writing stays cheap on average."""
+        """Close the holes that moved rows left and double the pool, so that writing stays cheap on average."""
         used = np.flatnonzero(self._room).tolist()
         idx = np.zeros(2 * (int(self._room[used].sum()) + room), np.int32)
         end = 0
@@ -297,7 +305,7 @@ class _RowPool:
 
 
 def _grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:
-    """The same values with room for more."""
+    """Return a copy of the array with zeros appended up to the capacity."""
     out = np.zeros(capacity, array.dtype)
     out[: len(array)] = array
     return out

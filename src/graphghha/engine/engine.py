@@ -1,4 +1,4 @@
-"""The engine: a frozen model on a frozen graph, buffers allocated once, scored by the fastest backend at hand.
+"""The engine: a frozen model on a frozen graph, scored by the fastest backend that runs here.
 
 b windows in a batch, s nodes, f features per node, c classes.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Dtype = Literal["fp32", "fp16", "bf16"]
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 _MEASURE_S = 0.03  # per backend, when `auto` compares them
 
 
@@ -39,18 +39,18 @@ class EngineConfig:
     def __post_init__(self) -> None:
         if self.dtype not in get_args(Dtype):
             raise ConfigError(f"engine: unknown dtype {self.dtype!r}; use {' | '.join(get_args(Dtype))}")
-        if not 1 <= self.threads <= MOST_THREADS:
-            raise ConfigError(f"engine: threads = {self.threads} must be at least 1 and at most {MOST_THREADS}")
+        if not 1 <= self.threads <= MAX_THREADS:
+            raise ConfigError(f"engine: threads must be 1 to {MAX_THREADS}, got {self.threads}")
         if self.backend != "auto" and self.backend not in BACKENDS:
             raise ConfigError(f"engine: unknown backend {self.backend!r}; use auto | {' | '.join(BACKENDS)}")
 
 
 class Engine:
-    """`score(window)` for one model on one graph.
+    """Scores windows of one graph with one model.
 
     Safe to call from several threads; the same input gives the same bits for a given backend and thread count.
     `auto` measures the backends that run here on an empty window and keeps the fastest. A backend that cannot run
-    is replaced, never silently: the reason is logged and stands in `describe()`. An engine that runs on the torch
+    is replaced by another; the reason is logged and is part of `describe()`. An engine that runs on the torch
     backend sets torch's thread count for the whole process when it is built; scores change nothing in the process.
     """
 
@@ -65,7 +65,7 @@ class Engine:
         self.graph, self.config = graph, EngineConfig(dtype=dtype, threads=threads, backend=backend)
         frozen = freeze(model)
         self.classes, self.in_features = frozen.classes, frozen.in_features
-        self._notes: dict[str, str] = {}  # backend -> what became of it
+        self._notes: dict[str, str] = {}  # backend -> its time, or why it was not used
         self.backend, self._run = self._choose(frozen, backend)
 
     @classmethod
@@ -77,27 +77,30 @@ class Engine:
 
     @property
     def dtype(self) -> Dtype:
+        """The number format of weights and matrix products."""
         return self.config.dtype
 
     @property
     def threads(self) -> int:
+        """The number of threads of one score."""
         return self.config.threads
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes s of the graph."""
         return self.graph.num_nodes
 
     def score(self, window: Any, mask: Any = None) -> Floats:
-        """[s f] or [b s f], numpy or torch -> class probabilities of the same leading shape, fp32.
+        """Return the class probabilities [s c] or [b s c], fp32, of features [s f] or [b s f], numpy or torch.
 
-        Where `mask` ([s] or [b s], bool) is False the node is absent and its row is NaN: unknown.
+        Where `mask` ([s] or [b s], bool) is False, the node is absent and its probabilities are NaN.
         """
         x = as_windows(window, self.num_nodes, self.in_features)
         probs = self._run.score(x, None if mask is None else as_mask(mask, len(x), self.num_nodes))
         return probs if window.ndim == 3 else probs[0]
 
     def describe(self) -> dict[str, Any]:
-        """What runs here and why; ready for JSON."""
+        """Return which backend runs and how, and the others that were considered; ready for JSON."""
         return {
             "backend": self.backend,
             "dtype": self.dtype,
@@ -112,10 +115,8 @@ class Engine:
             opened = self._open(wanted, model)
             if opened is not None:
                 return wanted, opened
-            log.warning("engine: the %s backend is replaced: %s", wanted, self._notes[wanted])
-        candidates = {
-            name: backend for name in self._worth_trying(model, wanted) if (backend := self._open(name, model))
-        }
+            log.warning("engine: the %s backend is replaced by another: %s", wanted, self._notes[wanted])
+        candidates = {name: backend for name in self._candidates(model, wanted) if (backend := self._open(name, model))}
         if not candidates:
             reasons = "; ".join(f"{name}: {note}" for name, note in self._notes.items())
             raise EngineError(f"no backend can run this model in {self.dtype}: {reasons}")
@@ -129,11 +130,11 @@ class Engine:
         log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, considered)
         return best, candidates[best]
 
-    def _worth_trying(self, model: FrozenModel, wanted: str) -> list[str]:
+    def _candidates(self, model: FrozenModel, wanted: str) -> list[str]:
         names = [name for name in BACKENDS if name != wanted]
         if "onnx" in names and model.onnx_file is None and (model.adu is not None or model.template is not None):
             names.remove("onnx")
-            self._notes["onnx"] = "not tried: no model.onnx at hand, and exporting takes seconds"
+            self._notes["onnx"] = "not tried: there is no model.onnx, and exporting one takes seconds"
         if "native" in names and model.config["layer"] != "graphghha":
             names.remove("native")
             self._notes["native"] = "not tried: it runs graphghha layers only"
@@ -151,7 +152,7 @@ class Engine:
         return open_backend(name, model, self.graph, self.dtype, self.threads)
 
     def _measure_ms(self, backend: Backend) -> float:
-        """Median time of a few calls after a warm-up, so that nobody's first alarm pays for either."""
+        """Return the median time of a few calls after a warm-up."""
         x = np.zeros((1, self.num_nodes, self.in_features), np.float32)
         backend.score(x, None)
         took_s: list[float] = []

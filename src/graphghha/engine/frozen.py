@@ -1,4 +1,4 @@
-"""A trained model and a graph as plain arrays: what the torch-free backends read.
+"""A trained model and a graph as plain arrays, for backends without torch.
 
 s nodes, e attended pairs, k width, f features per node, c classes.
 """
@@ -25,19 +25,19 @@ Floats = NDArray[np.float32]
 
 class _Weights(dict[str, Floats]):
     def __missing__(self, name: str) -> Floats:
-        raise CheckpointError(f"weights {name!r} are missing: the file is not of this network")
+        raise CheckpointError(f"weights {name!r} are missing; the file is of another network")
 
 
 @dataclass(frozen=True)
 class FrozenModel:
-    """Weights by name as fp32 arrays, and the part of the configuration that inference needs."""
+    """The weights of an ADU as fp32 arrays by name, its configuration, and where the rest of it can be found."""
 
     config: Mapping[str, Any]
     role_names: tuple[str, ...]
     weights: Mapping[str, Floats] = field(repr=False)
     adu: "ADU | None" = field(default=None, repr=False)  # what the torch backend runs
-    template: CpsGraph | None = field(default=None, repr=False)  # enough, with the rest, to rebuild the ADU
-    directory: Path | None = None  # of a bare ADU, which the torch backend loads
+    template: CpsGraph | None = field(default=None, repr=False)  # with config and weights, enough to rebuild the ADU
+    directory: Path | None = None  # of a bare ADU, for the torch backend
     onnx_file: Path | None = None  # what the onnx backend runs
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class FrozenModel:
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """From a model directory, without torch."""
+        """Read a directory that `nn.save_adu` wrote, without torch."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -72,26 +72,29 @@ class FrozenModel:
 
     @property
     def rule(self) -> NeighborRule:
+        """Which neighbors a node attends to."""
         rule = self.config["neighbors"]
         return rule if isinstance(rule, NeighborRule) else NeighborRule(**rule)
 
     @property
     def classes(self) -> tuple[str, ...]:
+        """The class names, in the order of the probabilities."""
         return CLASSES if self.config["head"] == "classes" else BINARY_CLASSES
 
     @property
     def in_features(self) -> int:
+        """The number of features f per node."""
         return int(self.config["in_features"])
 
     def layer(self, number: int) -> dict[str, Floats]:
-        """The weights of one attention layer, by their names inside it."""
+        """Return the weights of one attention layer by their names inside the layer."""
         prefix = f"layers.{number}."
         return {name.removeprefix(prefix): value for name, value in self.weights.items() if name.startswith(prefix)}
 
 
 @dataclass(frozen=True)
 class FrozenGraph:
-    """A graph as a model sees it."""
+    """A graph as arrays, numbered as a model needs it."""
 
     neighborhood: Neighborhood
     kinds: NDArray[np.int8]  # [s] which projection; -1 for a node without a signal
@@ -110,11 +113,12 @@ class FrozenGraph:
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes s."""
         return len(self.kinds)
 
 
 def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
-    """Whatever names a model: an ADU, a loaded model, a directory of either, or one that is frozen already."""
+    """Return the frozen form of an ADU, a loaded model or the directory of either; a frozen model stays as it is."""
     if isinstance(model, FrozenModel):
         return model
     if isinstance(model, Path | str):
@@ -128,5 +132,5 @@ def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
             model.adu_config, roles, model.weights, template=model.template, onnx_file=model.network_file
         )
     if not hasattr(model, "state_dict"):
-        raise ConfigError(f"engine: expected an ADU, a model or a model directory, found {type(model).__name__}")
+        raise ConfigError(f"engine: expected an ADU, a model or a model directory, got {type(model).__name__}")
     return FrozenModel.from_adu(model)

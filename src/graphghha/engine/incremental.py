@@ -1,4 +1,4 @@
-"""Event-driven scoring: from one window to the next, recompute only what the nodes that moved can reach.
+"""Incremental scoring: from one window to the next, recompute only what the nodes that changed can reach.
 
 s nodes, f features per node, c classes.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.checks import as_mask, as_numpy, as_windows, refuse_features, refuse_scores
+from graphghha.engine.checks import as_mask, as_numpy, as_windows, features_error, scores_error
 from graphghha.engine.frozen import Floats, FrozenGraph, FrozenModel, freeze
 from graphghha.engine.native.plan import PackedModel, graph_arrays
 from graphghha.engine.native.weights import aligned
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from graphghha.models import Model
     from graphghha.nn import ADU
 
-MOST = 0.5  # share of moved nodes from which a full pass costs no more than following them
+FULL_PASS_SHARE = 0.5  # share of changed nodes above which a full pass is no slower
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """What one call did."""
+class UpdateStats:
+    """What one call recomputed."""
 
-    changed: int  # nodes whose features were read anew
-    share: float  # rows recomputed, of those a full pass computes
-    drift: float  # relative move of the global state since the last full pass, largest over layers
+    changed: int  # nodes whose features were read again
+    share: float  # of the rows that a full pass computes
+    drift: float  # relative change of the global state since the last full pass, largest over layers
     full: bool
 
 
 class IncrementalEngine:
-    """Scores a stream of windows of one graph, keeping everything that changed nodes do not reach.
+    """Scores a stream of windows of one graph, reusing everything that changed nodes do not reach.
 
     A node counts as changed when a feature has moved by more than `tolerance` from the value that was last *used*,
-    so slow drifts are not missed. Two things are approximate, both bounded: features of unchanged nodes are up to
-    `tolerance` old, and a node that no change reaches was scored under a global state that has moved by less than
+    so slow drifts are not missed. Two errors are bounded: features of unchanged nodes are off by up to
+    `tolerance`, and a node that no change reaches was scored under a global state that has moved by less than
     `state_tolerance` (relative, Frobenius) since; beyond that, a full pass is made. With `tolerance=0` and
     `state_tolerance=0` scores equal the engine's. Needs the native backend; one stream per object.
     """
@@ -56,7 +56,9 @@ class IncrementalEngine:
         dtype: str = "fp32",
     ) -> None:
         if not tolerance >= 0 or not state_tolerance >= 0:
-            raise ConfigError(f"events: tolerances {tolerance} and {state_tolerance} must not be negative")
+            raise ConfigError(
+                f"incremental engine: tolerance {tolerance} and state_tolerance {state_tolerance} must not be negative"
+            )
         self.graph, self.tolerance, self.state_tolerance = graph, tolerance, state_tolerance
         frozen = freeze(model)
         self._packed = PackedModel(frozen, dtype)
@@ -70,16 +72,19 @@ class IncrementalEngine:
         self._used = np.zeros((graph.num_nodes, frozen.in_features), np.float32)
         self._mask: NDArray[np.bool_] | None = None
         self._probs = np.zeros((graph.num_nodes, self._packed.num_classes), np.float32)
-        self._is_fresh = False  # does the memory hold a complete earlier pass?
+        self._is_fresh = False  # whether the memory holds a complete earlier pass
         self._lock = threading.Lock()
-        self.last: Effort | None = None
+        self.last: UpdateStats | None = None
 
     def score(self, window: Any, mask: Any = None, changed: Any = None) -> Floats:
-        """[s f] -> [s c]. `changed`, bool [s], overrides the comparison with `tolerance`."""
+        """Return the class probabilities [s c] of features [s f].
+
+        `changed`, bool [s], overrides the comparison with `tolerance`.
+        """
         nodes, features = self._used.shape
         x = as_windows(window, nodes, features)
         if len(x) != 1:
-            raise SchemaError(f"events: one window at a time, found {len(x)}")
+            raise SchemaError(f"incremental engine: give one window at a time, got {len(x)}")
         present = None if mask is None else as_mask(mask, 1, nodes)[0]
         moved = None if changed is None else as_mask(as_numpy(changed), 1, nodes)[0]
         with self._lock:
@@ -89,27 +94,27 @@ class IncrementalEngine:
         if not self._is_fresh or not _same(mask, self._mask):
             return self._full(x, mask)
         if changed is None:
-            # written so that NaN counts as moved and is then refused
+            # written so that NaN counts as changed, and is then refused
             changed = ~(np.abs(x - self._used) <= self.tolerance).all(axis=1) & self._measured
             changed = changed if mask is None else changed & mask
-            if changed.any() and (self.state_tolerance == 0 or changed.mean() > MOST):
+            if changed.any() and (self.state_tolerance == 0 or changed.mean() > FULL_PASS_SHARE):
                 return self._full(x, mask)
         if not changed.any():
-            self.last = Effort(0, 0.0, self.last.drift if self.last else 0.0, False)
+            self.last = UpdateStats(0, 0.0, self.last.drift if self.last else 0.0, False)
             return self._probs.copy()
         self._used[changed] = x[changed]
         drift, work = self._run(changed)
         if drift > self.state_tolerance:
             return self._full(x, mask)
-        self.last = Effort(int(changed.sum()), work / self._full_work, drift, False)
+        self.last = UpdateStats(int(changed.sum()), work / self._full_work, drift, False)
         return self._probs.copy()
 
     def _full(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
         self._used[...] = x
-        self._mask = None if mask is None else mask.copy()  # the caller may write into his own
+        self._mask = None if mask is None else mask.copy()  # the caller may change the given one
         self._run(np.ones(len(x), np.bool_))
         self._is_fresh = True
-        self.last = Effort(len(x), 1.0, 0.0, True)
+        self.last = UpdateStats(len(x), 1.0, 0.0, True)
         return self._probs.copy()
 
     @property
@@ -130,11 +135,11 @@ class IncrementalEngine:
             ctypes.addressof(drift),
             ctypes.addressof(work),
         )
-        # after a refusal the memory is half new: the next call must be a full pass
+        # after an error the memory is half updated, so the next call must make a full pass
         if status > 0:
-            raise refuse_features(status - 1)
+            raise features_error(status - 1)
         if status < 0:
-            raise refuse_scores()
+            raise scores_error()
         self._is_fresh = was_fresh
         return drift.value, work.value
 

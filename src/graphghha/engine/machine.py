@@ -1,4 +1,4 @@
-"""What this machine offers to the engine: threads, vector units, number formats, a compiler. Standard library only."""
+"""What the engine can use on this machine: cores, vector units, number formats, a compiler. Standard library only."""
 
 import os
 import platform
@@ -22,20 +22,20 @@ _FEATURES = {
 
 
 class Machine(TypedDict):
-    """What `machine()` returns; ready for JSON."""
+    """The description of a machine; ready for JSON."""
 
     cpu: str
     arch: str
     system: str
-    cores: int  # that this process may use
+    cores: int  # available to this process
     features: dict[str, bool]
     dtypes: dict[str, str]  # dtype -> how the native path would run it
     compiler: str | None
-    backends: dict[str, bool]  # is what the backend needs installed?
+    backends: dict[str, bool]  # whether what the backend needs is installed
 
 
 def machine() -> Machine:
-    """A description of this machine as a plain dict."""
+    """Return a description of this machine."""
     cpu, flags = _cpu()
     features = {name: bool(flags & set(keys)) for name, keys in _FEATURES.items()}
     cc = compiler()
@@ -56,20 +56,20 @@ def machine() -> Machine:
 
 
 def cores() -> int:
-    """Processors this process may run on; containers and taskset often allow fewer than there are."""
+    """Return the number of processors this process may use, which containers and taskset often limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def compiler() -> str | None:
-    """Path of the C compiler the native path would use: $CC, else cc, gcc or clang."""
+    """Return the path of the C compiler for the native backend: $CC, else cc, gcc or clang."""
     names = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def _cpu() -> tuple[str, set[str]]:
-    """Model name and feature flags."""
+    """Return the model name of the processor and its feature flags."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         lines = [line.split(":", 1) for line in cpuinfo.read_text(encoding="utf-8").splitlines() if ":" in line]
@@ -96,5 +96,5 @@ def _dtypes(features: dict[str, bool]) -> dict[str, str]:
         ),
         "stored in 16 bit, computed in fp32",
     )
-    # sums in half precision lose too much over a layer: fp16 is a storage format even where the CPU could add in it
+    # sums in half precision lose too much accuracy over a layer, so fp16 is only a storage format
     return {"fp32": vector, "bf16": bf16, "fp16": "stored in 16 bit, computed in fp32"}

@@ -1,4 +1,6 @@
-"""Rivals of the layer look at neighbours only, so that a building of like zones is a batch of zones: nothing s x s.
+"""Zone-wise scoring: layers that attend to graph neighbors only can treat a building as a batch of zones.
+
+Nothing is then quadratic in the nodes of the building.
 
 b windows in a batch, z zones, n nodes of the template, s = z n, f features per node.
 """
@@ -15,11 +17,11 @@ from graphghha.graph import CpsGraph
 from graphghha.models import Model
 
 LOCAL_LAYERS = ("vanilla_gat", "sparsified_gat", "quantized_gat")
-ZONES_AT_ONCE = 128  # their pairs stay in the cache: twice as fast as all zones of 64 windows
+ZONES_PER_CALL = 128  # their node pairs fit in the cache: twice as fast as all zones of 64 windows at once
 
 
 class ZoneEngine(Engine):
-    """An engine on a building whose backend sees one zone at a time: the same values, sooner."""
+    """An engine on a building whose backend scores single zones: the same values, faster."""
 
     def __init__(self, model: Model, graph: CpsGraph, config: EngineConfig) -> None:
         self._template = model.template
@@ -30,16 +32,16 @@ class ZoneEngine(Engine):
 
 
 class _ByZone:
-    """A backend of the template behind windows of the building."""
+    """Scores windows of a building with a backend on the template."""
 
     def __init__(self, backend: Backend, num_nodes: int) -> None:
         self._backend, self._nodes = backend, num_nodes
 
     def score(self, x: Floats, mask: Mask | None) -> Floats:
-        """[b s f] -> [b s c]"""
+        """Return the probabilities [b s c] of features [b s f]."""
         zones = x.reshape(-1, self._nodes, x.shape[-1])
         known = None if mask is None else mask.reshape(-1, self._nodes)
-        parts = [slice(at, at + ZONES_AT_ONCE) for at in range(0, max(1, len(zones)), ZONES_AT_ONCE)]
+        parts = [slice(at, at + ZONES_PER_CALL) for at in range(0, max(1, len(zones)), ZONES_PER_CALL)]
         scored = [self._backend.score(zones[part], None if known is None else known[part]) for part in parts]
         probs = np.concatenate(scored)
         return probs.reshape(*x.shape[:2], probs.shape[-1])
@@ -57,7 +59,11 @@ def engine_for(model: Model, graph: CpsGraph, config: EngineConfig = EngineConfi
 
 
 def _is_zonewise(model: Model, graph: CpsGraph) -> bool:
-    """A layer that looks at neighbours, at as many of them in any graph, and zones that are copies of the template."""
+    """Return whether each zone can be scored alone.
+
+    The layer must be local, its neighbor cap must not depend on the size of the graph, and the zones must be copies of
+    the template.
+    """
     settings, template = model.adu_config, model.template
     if settings["layer"] not in LOCAL_LAYERS or settings["neighbors"]["neighbor_divisor"] is not None:
         return False

@@ -1,4 +1,4 @@
-"""Readings in, calibrated class probabilities out: featurizer, engine and calibration of one model on one building.
+"""The scorer: featurizer, engine and calibration of one model on one building.
 
 r rows, p points, w windows, s nodes, c classes.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine.engine import Engine, EngineConfig
-from graphghha.engine.explain import Gates
+from graphghha.engine.explain import Explainer
 from graphghha.engine.per_zone import engine_for
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
@@ -23,7 +23,7 @@ KNOWN_ANSWER_TOLERANCE = {"fp32": 1e-3, "fp16": 2e-2, "bf16": 5e-2}
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Class probabilities of every node at some rows; NaN where a node is unknown."""
+    """Class probabilities of every node at the wanted rows; NaN where a node is unknown."""
 
     rows: NDArray[np.int64]  # [w] row numbers, counted from the first row pushed
     probs: NDArray[np.float32]  # [w s c]
@@ -31,36 +31,37 @@ class Scored:
 
     @property
     def attack(self) -> NDArray[np.float32]:
-        """[w s] P(attack) = 1 - P(normal)."""
+        """P(attack) = 1 - P(normal), [w s]."""
         attack: NDArray[np.float32] = np.float32(1.0) - self.probs[..., 0]
         return attack
 
 
 class Scorer:
-    """One model on one building, fed with rows of readings in any portions."""
+    """Turns rows of readings into calibrated class probabilities. Rows may come in portions of any size."""
 
     def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
         check_known_answer(model, Engine.from_config(model, model.template, engine))
         self.engine = engine_for(model, graph, engine)
         self.featurizer = Featurizer(graph, model.template, model.preprocessing)
         self.calibration = model.calibration
-        self._gates = Gates(model, graph)
+        self._explainer = Explainer(model, graph)
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes of the building."""
         return self.featurizer.graph.num_nodes
 
     @property
     def points(self) -> tuple[str, ...]:
-        """Names of the columns that `push` takes."""
+        """The names of the columns that `push` takes."""
         return self.featurizer.points
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
-        """Readings [r p] in SI, their freshness, and which rows to score."""
+        """Take readings [r p] in SI units and their freshness; return the scores of the wanted rows [r]."""
         return self.score(self.featurizer.push(values, fresh, wanted))
 
     def score(self, windows: Windows) -> Scored:
-        """Score windows that its featurizer made: whoever needs the features too makes them once."""
+        """Return the scores of windows that the scorer's featurizer made."""
         raw = [
             self.engine.score(windows.features[at : at + BATCH_WINDOWS], windows.known[at : at + BATCH_WINDOWS])
             for at in range(0, len(windows.rows), BATCH_WINDOWS)
@@ -70,15 +71,14 @@ class Scorer:
         return Scored(windows.rows, probs, windows)
 
     def explain(self, scored: Scored, window: int, node: int) -> list[dict[str, Any]]:
-        """Gates and strongest edges of a node in one of the windows just scored."""
-        return self._gates.explain(scored.windows, window, node) if scored.windows else []
+        """Return the gates and strongest edges of a node in one of the scored windows, as evidence of an incident."""
+        return self._explainer.explain(scored.windows, window, node) if scored.windows else []
 
 
 def check_known_answer(model: Model, engine: Engine) -> None:
-    """The engine must give what the model gave when it was saved."""
+    """Raise CheckpointError if the engine does not give the probabilities that were saved with the model."""
     expected = model.known_answer["probabilities"]
-    found = engine.score(model.known_answer["features"])
-    worst = float(np.abs(found - expected).max())
+    worst = float(np.abs(engine.score(model.known_answer["features"]) - expected).max())
     if not worst <= KNOWN_ANSWER_TOLERANCE[engine.dtype]:
         raise CheckpointError(
             f"the model does not give its known answer on the {engine.backend} backend in {engine.dtype}: "

@@ -30,7 +30,9 @@ class Calibration:
     def __call__(self, logits: NDArray[Any]) -> Floats:
         """Return the calibrated probabilities [.. c] of logits [.. c]."""
         if logits.shape[-1] != len(self.bias):
-            raise SchemaError(f"calibration: {logits.shape[-1]} classes in the logits, {len(self.bias)} fitted")
+            raise SchemaError(
+                f"calibration: the logits have {logits.shape[-1]} classes, but {len(self.bias)} were fitted"
+            )
         return softmax(self.inverse_temperature * logits.astype(np.float64) + np.array(self.bias))
 
     def recalibrate(self, probs: NDArray[Any]) -> NDArray[np.float32]:
@@ -52,7 +54,7 @@ class Calibration:
         try:
             check_fields(data, ("format", "inverse_temperature", "bias", "seen"))
             if data["format"] != FORMAT:
-                raise ValueError(f"format {data['format']!r}, this version reads {FORMAT!r}")
+                raise ValueError(f"it has format {data['format']!r}, but this version reads {FORMAT!r}")
             slope = number("inverse_temperature", data["inverse_temperature"])
             bias = tuple(number("bias", each) for each in data["bias"])
             seen = Fingerprint.from_dict(data["seen"])

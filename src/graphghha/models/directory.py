@@ -1,13 +1,13 @@
-"""A trained detector on disk: written once, verified on every load, never a pickle. No torch.
+"""A trained detector as a directory of files: verified on every load, never pickled. No torch.
 
 | file | holds |
 |---|---|
 | model.safetensors | weights of the ADU |
 | expectation.safetensors | weights of the expectation |
-| known_answer.safetensors | features of one window and the probabilities they must give |
+| known_answer.safetensors | features of one window and the probabilities the network must give for them |
 | config.json | ADU settings, plant, provenance (seed, versions, cases seen and held out) |
-| template.json, scaler.json, features.json | graph of one zone; units of the readings; units of the features |
-| calibration.json, thresholds.json | from raw to calibrated probability; alarm and incident rules |
+| template.json, scaler.json, features.json | graph of one zone; scale of every signal; scale of every feature |
+| calibration.json, thresholds.json | calibration of the probabilities; alarm and incident rules |
 | README.md | the model card with its report card |
 | model.onnx | the network for onnxruntime, if `graphghha export --for-engine` has put it there |
 | manifest.json | SHA-256 of every file |
@@ -43,7 +43,7 @@ SHIPPED = Path(__file__).parent / "default"  # written by `graphghha train --pre
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Model:
-    """Everything a score needs, as plain values."""
+    """Everything that scoring and alarms need, checked for consistency."""
 
     plant: str
     template: CpsGraph
@@ -62,8 +62,8 @@ class Model:
         signals, features = len(self.template.points), len(FEATURE_NAMES)
         inputs = signals * len(RECENT.feature_names)
         if missing := [name for name in ("features", "probabilities") if name not in self.known_answer]:
-            raise CheckpointError(f"known answer: no {missing[0]!r} in it")
-        for what, found, wanted in (
+            raise CheckpointError(f"known answer: the array {missing[0]!r} is missing")
+        for what, shape, expected in (
             ("expectation", (self.expectation.num_signals,), (signals,)),
             ("expectation", self.expectation.weights["W1"].shape[:2], (signals, inputs)),
             ("feature norm", self.norm.center.shape, (signals, features)),
@@ -71,8 +71,8 @@ class Model:
             ("known answer", self.known_answer["features"].shape, (self.template.num_nodes, features)),
             ("known answer", self.known_answer["probabilities"].shape[:-1], (self.template.num_nodes,)),
         ):
-            if tuple(found) != wanted:
-                raise CheckpointError(f"{what}: shape {tuple(found)} does not fit the template and features: {wanted}")
+            if tuple(shape) != expected:
+                raise CheckpointError(f"{what}: shape {tuple(shape)}, but the template and features need {expected}")
         for name, array in (*self.weights.items(), *self.known_answer.items()):
             if not np.isfinite(array).all():
                 raise CheckpointError(f"weights {name!r} are not finite")
@@ -81,21 +81,24 @@ class Model:
 
     @property
     def scaler(self) -> Scaler:
+        """The scaler of the readings."""
         return self.preprocessing.scaler
 
     @property
     def expectation(self) -> Expectation:
+        """The model of what each signal should read, given the others."""
         return self.preprocessing.expectation
 
     @property
     def norm(self) -> FeatureNorm:
+        """The scale of every feature in normal operation."""
         if self.preprocessing.norm is None:
             raise CheckpointError("feature norm: a model needs one; fit it on normal windows")
         return self.preprocessing.norm
 
     @property
     def fingerprint(self) -> str:
-        """Of what decides its scores and alarms; the card is no part of it."""
+        """A SHA-256 of everything that decides scores and alarms; the model card does not."""
         digest = hashlib.sha256()
         for arrays in (self.weights, self.expectation.weights):
             for name in sorted(arrays):
@@ -106,7 +109,7 @@ class Model:
 
 
 def save_model(model: Model, directory: Path) -> None:
-    """Write beside, then swap in: a reader never sees half a model."""
+    """Write a model directory, replacing an older model in one step, so that a reader never sees half of one."""
     directory = check_destination(directory)
     try:
         with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
@@ -121,17 +124,20 @@ def save_model(model: Model, directory: Path) -> None:
 
 
 def check_destination(directory: Path) -> Path:
-    """Where a model may be written, links followed: a folder that is not there yet, is empty, or holds a model."""
+    """Return the directory with links resolved if a model may be written there; CheckpointError says why not.
+
+    It may be missing or empty, or hold an older model.
+    """
     directory = directory.resolve()
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         taken = directory.exists() and any(directory.iterdir()) and not (directory / MANIFEST).exists()
     except OSError as exc:
-        raise CheckpointError(f"{directory}: no model can be written there: {exc.strerror}") from exc
+        raise CheckpointError(f"{directory}: a model cannot be written there: {exc.strerror}") from exc
     if taken:
-        raise CheckpointError(f"{directory}: holds other things than a model; choose a folder of its own")
+        raise CheckpointError(f"{directory}: is not empty and holds no model; choose another directory")
     if not os.access(directory.parent, os.W_OK):
-        raise CheckpointError(f"{directory.parent}: may not be written to; choose another place for the model")
+        raise CheckpointError(f"{directory.parent}: is not writable; choose another place for the model")
     return directory
 
 
@@ -140,7 +146,7 @@ def _write(model: Model, fresh: Path) -> None:
         ("model", model.weights),
         ("expectation", {**model.expectation.weights, "floor": model.expectation.floor}),
         ("known_answer", model.known_answer),
-    ):  # as bytes: save_file would make files that their owner alone may read
+    ):  # save_file would make files that only their owner can read
         (fresh / f"{name}.safetensors").write_bytes(save(_contiguous(arrays)))
     write_graph(model.template, fresh / "template.json")
     config = {
@@ -164,7 +170,7 @@ def _write(model: Model, fresh: Path) -> None:
 
 
 def load_model(directory: Path) -> Model:
-    """Verify, then read. The known answer needs an engine: the `Scorer` that is built from it asks for it at once."""
+    """Verify a model directory and read it. The known answer is checked by the `Scorer`, which has an engine."""
     verify_manifest(directory)
     try:
         config, scaler, features, calibration, thresholds = (
@@ -176,7 +182,7 @@ def load_model(directory: Path) -> Model:
             raise CheckpointError("template.json is not the template these weights were made for")
         expectation = load_file(directory / "expectation.safetensors")
         if (floor := expectation.pop("floor", None)) is None:
-            raise CheckpointError("expectation: weights floor are missing")
+            raise CheckpointError("expectation: the array 'floor' is missing")
         return Model(
             plant=config["plant"],
             template=template,

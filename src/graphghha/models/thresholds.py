@@ -76,7 +76,7 @@ class Thresholds:
             searched = ("format", *(field.name for field in fields(BudgetSearch))) if fitted else ()
             check_fields(data, ("rule", "group", *searched))
             if fitted and data["format"] != FORMAT:
-                raise ValueError(f"format {data['format']!r}, this version reads {FORMAT!r}")
+                raise ValueError(f"it has format {data['format']!r}, but this version reads {FORMAT!r}")
             search = BudgetSearch.from_dict(data) if fitted else None
             return cls(rule=_alarm_rule(data["rule"]), group=_group_rule(data["group"]), search=search)
         except (ConfigError, SchemaError, ValueError, TypeError) as exc:

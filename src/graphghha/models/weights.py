@@ -1,4 +1,4 @@
-"""Do weights belong to the network that a config describes? Asked before anything is built from either. No torch.
+"""Check that weights fit the network a configuration describes, before anything is built from them. No torch.
 
 k width, f features per node, K heads, m units of the MLP, c classes.
 """
@@ -18,32 +18,32 @@ _NUMBERS = ("width", "in_features", "layers", "heads")
 
 
 def check_network(config: Any, weights: Mapping[str, NDArray[Any]], num_roles: int) -> None:
-    """CheckpointError on the first weight that is missing, does not belong, or has another shape."""
+    """Raise CheckpointError on the first weight that is missing, unexpected, or of another shape."""
     if not isinstance(config, Mapping):
-        raise CheckpointError(f"ADU config: expected an object, found {type(config).__name__}")
+        raise CheckpointError(f"ADU config: expected an object, got {type(config).__name__}")
     if missing := [name for name in (*_NUMBERS, "layer", "head", "mlp_ratio") if name not in config]:
-        raise CheckpointError(f"ADU config: no {missing[0]!r} in it")
+        raise CheckpointError(f"ADU config: the field {missing[0]!r} is missing")
     for name in _NUMBERS:
         if type(config[name]) is not int or config[name] < 1:
-            raise CheckpointError(f"ADU config: {name} {config[name]!r} must be a whole number from 1 up")
+            raise CheckpointError(f"ADU config: {name} must be a positive whole number, got {config[name]!r}")
     if config["width"] % config["heads"]:
-        raise CheckpointError(f"ADU config: width {config['width']} is no multiple of {config['heads']} heads")
-    found = {name.split(".")[1] for name in weights if name.startswith("layers.")}
-    if found != set(map(str, range(len(found)))) or len(found) != config["layers"]:
-        raise CheckpointError(f"ADU config: {config['layers']} layers, and weights of {len(found)}")
-    wanted = {**_ends(config, num_roles), **_blocks(config)}
-    for name in sorted({*wanted, *weights}):
-        if name not in wanted:
+        raise CheckpointError(f"ADU config: width {config['width']} is not a multiple of {config['heads']} heads")
+    numbers = {name.split(".")[1] for name in weights if name.startswith("layers.")}
+    if numbers != set(map(str, range(len(numbers)))) or len(numbers) != config["layers"]:
+        raise CheckpointError(f"ADU config: {config['layers']} layers, but there are weights of {len(numbers)}")
+    shapes = {**_ends(config, num_roles), **_blocks(config)}
+    for name in sorted({*shapes, *weights}):
+        if name not in shapes:
             raise CheckpointError(f"weights {name!r} do not belong to this network")
         if name not in weights:
-            raise CheckpointError(f"weights {name!r} are missing: the file is not of this network")
-        if weights[name].shape != wanted[name] or weights[name].dtype.kind != "f":
+            raise CheckpointError(f"weights {name!r} are missing; the file is of another network")
+        if weights[name].shape != shapes[name] or weights[name].dtype.kind != "f":
             given = f"{weights[name].dtype} {weights[name].shape}"
-            raise CheckpointError(f"weights {name!r}: {given} where the config needs floats {wanted[name]}")
+            raise CheckpointError(f"weights {name!r}: got {given}, but the config needs floats {shapes[name]}")
 
 
 def _ends(config: Mapping[str, Any], num_roles: int) -> dict[str, Shape]:
-    """What stands before and after the layers."""
+    """Return the shapes of the weights before and after the layers."""
     k, f = config["width"], config["in_features"]
     c = len(CLASSES if config["head"] == "classes" else BINARY_CLASSES)
     kinds = {f"kind_projection.{kind}.weight": (k, f) for kind in range(len(NODE_KINDS))}
@@ -51,6 +51,7 @@ def _ends(config: Mapping[str, Any], num_roles: int) -> dict[str, Shape]:
 
 
 def _blocks(config: Mapping[str, Any]) -> dict[str, Shape]:
+    """Return the shapes of the weights of all layers."""
     k, heads, m = config["width"], config["heads"], _units(config)
     block: dict[str, Shape] = {
         "W_H.weight": (k, k),
@@ -92,7 +93,8 @@ LAYER_WEIGHTS: dict[str, Callable[[int, int], dict[str, Shape]]] = {
 
 
 def _units(config: Mapping[str, Any]) -> int:
+    """Return the number of hidden units of the MLP."""
     ratio = config["mlp_ratio"]
     if not isinstance(ratio, int | float) or not 0 < ratio < math.inf:
-        raise CheckpointError(f"ADU config: mlp_ratio {ratio!r} must be a positive number")
+        raise CheckpointError(f"ADU config: mlp_ratio must be a positive number, got {ratio!r}")
     return int(max(1, round(config["width"] * ratio)))

@@ -18,18 +18,19 @@ from graphghha.nn.block import AttentionBlock
 from graphghha.nn.dtype import DtypeName, torch_dtype
 from graphghha.nn.explain import AttendedEdge, Explanation, relation
 from graphghha.nn.graph_tensors import GraphTensors, graph_tensors
-from graphghha.nn.ops import may_look
+from graphghha.nn.ops import has_values
 from graphghha.nn.registry import layer_type, make_layer
 
 Head = Literal["classes", "binary"]
 
-# Features are scaled, of order one. What lies beyond is a liar or a fault, and must stay a number in every layer.
+# Features are scaled to order one. Values beyond these limits (a fault or an attack) are clipped, so that they stay
+# finite in every layer.
 FEATURE_LIMIT: dict[DtypeName, float] = {"fp32": 1e4, "bf16": 1e4, "fp16": 1e2}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AduConfig:
-    """Everything but the template that defines an ADU's shape. L = 3, K = 8 as in the paper."""
+    """Everything except the template that defines an ADU. L = 3 layers and K = 8 heads as in the paper."""
 
     in_features: int
     layer: str = "graphghha"
@@ -49,19 +50,22 @@ class AduConfig:
         if self.head not in ("classes", "binary"):
             raise ConfigError(f"ADU: unknown head {self.head!r}; use classes | binary")
         if not isinstance(self.neighbors, NeighborRule):
-            raise ConfigError(f"ADU: neighbors must be a NeighborRule, found {self.neighbors!r}")
+            raise ConfigError(f"ADU: neighbors must be a NeighborRule, got {self.neighbors!r}")
         layer_type(self.layer)
         torch_dtype(self.dtype)
 
     @property
     def classes(self) -> tuple[str, ...]:
+        """The class names, in the order of the probabilities."""
         return CLASSES if self.head == "classes" else BINARY_CLASSES
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as plain values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "AduConfig":
+        """Read what `to_dict` returns; ConfigError if a field is missing or unknown."""
         try:
             return cls(**{**data, "neighbors": NeighborRule(**data["neighbors"])})
         except (KeyError, TypeError) as exc:
@@ -69,10 +73,11 @@ class AduConfig:
 
 
 class ADU(nn.Module):
-    """Built for a template, runs on any number of zones of it.
+    """Classifies every node of a graph; built for a template, it runs on any number of zones of it.
 
-    Per-kind projection of the features plus one embedding per role (nodes without a signal: the embedding
-    alone), L attention layers, a linear head, softmax over {normal, actuator, sensor, controller}.
+    The input of a node is a projection of its features by kind plus an embedding of its role (for nodes without a
+    signal, the embedding alone). L attention layers, a linear head and a softmax over {normal, actuator, sensor,
+    controller} follow.
     """
 
     def __init__(
@@ -88,7 +93,7 @@ class ADU(nn.Module):
         neighbors: NeighborRule | Direction | None = None,
         **settings: Any,
     ) -> None:
-        """`dtype` and `neighbors` default to the layer's own; a direction alone keeps the rest of that rule."""
+        """`dtype` and `neighbors` default to those of the layer; a direction keeps the rest of its rule."""
         kind = layer_type(layer)
         rule = kind.default_neighbors if neighbors is None else neighbors
         if isinstance(rule, str):
@@ -110,7 +115,7 @@ class ADU(nn.Module):
 
     @classmethod
     def from_config(cls, template: CpsGraph, config: AduConfig) -> "ADU":
-        """The ADU that a stored configuration describes."""
+        """Return the ADU that a configuration describes, with random weights."""
         adu = cls.__new__(cls)
         adu._build(template, config)
         return adu
@@ -137,7 +142,7 @@ class ADU(nn.Module):
         self.to(torch_dtype(config.dtype))
 
     def tensors(self, graph: CpsGraph | GraphTensors) -> GraphTensors:
-        """A graph in the form the layers read, cached by content."""
+        """Return a graph as tensors for the layers, cached by its content."""
         if isinstance(graph, GraphTensors):
             return graph
         return graph_tensors(graph, self.role_names, self.config.neighbors, self.role_embedding.weight.device)
@@ -148,10 +153,10 @@ class ADU(nn.Module):
         graph: CpsGraph | GraphTensors,
         mask: Bool[Tensor, "*#b s"] | None = None,
     ) -> Float[Tensor, "*b s c"]:
-        """Class probabilities, fp32. Where `mask` is False the node is absent and its row is NaN: unknown."""
+        """Return class probabilities, fp32. Where `mask` is False, the node is absent and its row is NaN."""
         probs = self.logits(x, graph, mask).softmax(dim=-1)
         known = probs if mask is None else torch.where(mask[..., None], probs, 0.0)
-        if may_look(known) and not known.isfinite().all():
+        if has_values(known) and not known.isfinite().all():
             raise EngineError("scores are not finite: the weights or features lie far outside what the model can take")
         return probs if mask is None else torch.where(mask[..., None], probs, torch.nan)
 
@@ -161,7 +166,7 @@ class ADU(nn.Module):
         graph: CpsGraph | GraphTensors,
         mask: Bool[Tensor, "*#b s"] | None = None,
     ) -> Float[Tensor, "*b s c"]:
-        """Scores before the softmax, fp32; rows of absent nodes mean nothing."""
+        """Return the scores before the softmax, fp32; rows of absent nodes are meaningless."""
         tensors = self.tensors(graph)
         H, node_mask = self.embed(x, tensors, mask)
         for layer in self.layers:
@@ -172,15 +177,15 @@ class ADU(nn.Module):
     def embed(
         self, x: Float[Tensor, "*b s f"], tensors: GraphTensors, mask: Bool[Tensor, "*#b s"] | None
     ) -> tuple[Float[Tensor, "*b s k"], Bool[Tensor, "*b s"] | None]:
-        """H(0) and the mask of present nodes. Features of absent or unmeasured nodes are never read."""
+        """Return H(0) and the mask of present nodes. Features of absent or unmeasured nodes are not read."""
         self._check_shapes(x, tensors, mask)
         node_mask = None if mask is None else mask.expand(x.shape[:-1])
         read = tensors.measured if node_mask is None else tensors.measured & node_mask
         x = torch.where(read[..., None], x, 0.0)
-        if may_look(x) and not x.isfinite().all():
+        if has_values(x) and not x.isfinite().all():
             wrong = (~x.isfinite()).any(dim=-1).reshape(-1, tensors.num_nodes).any(dim=0)
             raise DataError(
-                f"features of node {int(wrong.int().argmax())} hold NaN or Inf; mask nodes that have no fresh data"
+                f"features of node {int(wrong.int().argmax())} contain NaN or Inf; mask nodes that have no fresh data"
             )
         dtype = self.role_embedding.weight.dtype
         limit = FEATURE_LIMIT[self.config.dtype]
@@ -192,25 +197,25 @@ class ADU(nn.Module):
 
     def _check_shapes(self, x: Tensor, tensors: GraphTensors, mask: Tensor | None) -> None:
         if not x.is_floating_point():
-            raise SchemaError(f"features must be floating point, found {x.dtype}; call x.float()")
+            raise SchemaError(f"features must be floating point, got {x.dtype}; call x.float()")
         if x.ndim < 2 or x.shape[-1] != self.config.in_features or x.shape[-2] != tensors.num_nodes:
             raise SchemaError(
                 f"features must be [.., {tensors.num_nodes} nodes, {self.config.in_features} features], "
-                f"found {list(x.shape)}"
+                f"got {list(x.shape)}"
             )
         if mask is not None and (mask.dtype != torch.bool or not _spreads_to(mask, x.shape[:-1])):
             raise SchemaError(
-                f"the mask must be bool and fit {list(x.shape[:-1])}, found {mask.dtype} {list(mask.shape)}"
+                f"the mask must be bool and fit {list(x.shape[:-1])}, got {mask.dtype} {list(mask.shape)}"
             )
 
     @staticmethod
     def attack_probability(probs: Float[Tensor, "*b s c"]) -> Float[Tensor, "*b s"]:
-        """P(attack) = 1 - P(normal); NaN where unknown."""
+        """Return P(attack) = 1 - P(normal); NaN where the node is unknown."""
         return 1.0 - probs[..., 0]
 
     @staticmethod
     def attack_class(probs: Float[Tensor, "*b s c"]) -> Int[Tensor, "*b s"]:
-        """The most probable class; UNKNOWN (-1) where the node is absent."""
+        """Return the most probable class; UNKNOWN (-1) where the node is absent."""
         return torch.where(probs.isnan().any(dim=-1), UNKNOWN, probs.nan_to_num().argmax(dim=-1))
 
     @torch.no_grad()
@@ -223,11 +228,11 @@ class ADU(nn.Module):
         *,
         top: int = 5,
     ) -> Explanation:
-        """The gates of one node in one window, and its strongest incoming edges; none for an absent node."""
+        """Return the gates of one node in one window and the neighbors it attends to most; none for an absent node."""
         if x.ndim != 2:
-            raise SchemaError(f"explain takes one window [nodes, features], found {list(x.shape)}")
+            raise SchemaError(f"explain takes one window [nodes, features], got {list(x.shape)}")
         i, tensors = graph.index(node), self.tensors(graph)
-        neighbors = replace(tensors.neighbors, block=None)  # weights by neighbour, in training as well
+        neighbors = replace(tensors.neighbors, block=None)  # attention by neighbor, in training as well
         H, node_mask = self.embed(x, tensors, mask)
         if node_mask is not None:
             H = torch.where(node_mask[..., None], H, 0.0)
@@ -252,7 +257,7 @@ class ADU(nn.Module):
 
 
 def _spreads_to(mask: Tensor, shape: torch.Size) -> bool:
-    """Whether a mask [*#b s] broadcasts to the leading shape of the features."""
+    """Return whether a mask [*#b s] broadcasts to the leading shape of the features."""
     if torch.compiler.is_compiling():
         return True
     try:

@@ -1,6 +1,6 @@
-"""The block shape that all attention layers share: mixing, W_H, residual, LayerNorm, MLP, residual.
+"""The block that all attention layers share: mixing, W_H, residual, LayerNorm, MLP, residual.
 
-b windows in a batch, s nodes, k width, p heads, d padded neighbours (or s, in dense layers).
+b windows in a batch, s nodes, k width, p heads, d padded neighbors (or s, in dense layers).
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from graphghha.nn.padded_neighbors import Neighbors
 
 
 class Attended(NamedTuple):
-    """What mixing produced, and the weights it used (for explanations)."""
+    """The result of mixing, and the attention weights it used, for explanations."""
 
     H_cat: Float[Tensor, "*b s k"]
     alpha: Float[Tensor, "*b s p d"]
@@ -63,10 +63,10 @@ class AttentionBlock(nn.Module, ABC):
     def attend(
         self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
     ) -> Attended:
-        """Mix every node with those it attends to. Absent nodes must not be seen by the others."""
+        """Mix every node with those it attends to. Absent nodes must not influence the others."""
 
     def columns(self, neighbors: Neighbors) -> Int[Tensor, "s d"]:
-        """Which node each column of alpha stands for."""
+        """Return the node that each column of alpha belongs to."""
         return neighbors.nbr
 
     def forward(
@@ -75,8 +75,9 @@ class AttentionBlock(nn.Module, ABC):
         neighbors: Neighbors,
         node_mask: Bool[Tensor, "*b s"] | None = None,
     ) -> Float[Tensor, "*b s k"]:
+        """Return the layer's output for node states H."""
         if node_mask is not None:
-            H = torch.where(node_mask[..., None], H, 0.0)  # nothing an absent node holds is ever read
+            H = torch.where(node_mask[..., None], H, 0.0)  # the state of an absent node is never read
         return self.finish(H, self.attend(H, neighbors, node_mask), node_mask)
 
     def finish(
@@ -87,7 +88,7 @@ class AttentionBlock(nn.Module, ABC):
         *,
         use_dropout: bool = True,
     ) -> Float[Tensor, "*b s k"]:
-        """From H_cat to the layer's output; an absent node attends to nothing."""
+        """Return the layer's output from the result of mixing; an absent node attends to nothing."""
         dropout = self.dropout if use_dropout else nn.Identity()
         H_cat = attended.H_cat if node_mask is None else attended.H_cat * node_mask[..., None]
         H_att: Tensor = dropout(self.W_H(H_cat)) + H

@@ -1,4 +1,4 @@
-"""An ADU on disk: `model.safetensors`, `config.json`, `template.json`. Never a pickle."""
+"""An ADU as three files: `model.safetensors`, `config.json`, `template.json`. Never pickled."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def save_adu(adu: ADU, directory: Path) -> None:
     config = {"config": adu.config.to_dict(), "template_hash": adu.template.content_hash}
     (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     write_graph(adu.template, directory / "template.json")
-    # in the precision the config names, even if the module was cast by hand since
+    # in the precision of the config, even if the module was cast by hand since
     dtype = torch_dtype(adu.config.dtype)
     save_file({name: tensor.to(dtype) for name, tensor in adu.state_dict().items()}, directory / "model.safetensors")
 
@@ -36,7 +36,7 @@ def adu_from_arrays(template: CpsGraph, config: Mapping[str, Any], weights: Mapp
 
 
 def load_adu(directory: Path) -> ADU:
-    """Raises CheckpointError when a part is missing, damaged, or does not fit the others."""
+    """Return the ADU that `save_adu` wrote; CheckpointError if a file is missing or damaged, or they do not fit."""
     try:
         saved = json.loads((directory / "config.json").read_text(encoding="utf-8"))
         template = read_graph(directory / "template.json")

@@ -16,12 +16,12 @@ from graphghha.nn.ops import GlobalNorm, bounded, check_global_norm, feature_map
 
 
 class GraphGHHAConv(nn.Module):
-    """A drop-in for `GATConv`: replaces it in one line and computes the mixing only, H_cat W_H + bias.
+    """A drop-in replacement for `GATConv`. It computes the mixing only, H_cat W_H + bias.
 
-    Edges point from source to target and a node attends to the sources of its in-edges, as in PyG. In a
-    **mini-batch of graphs pass `batch`**: the global branch sees every node it is given, and without `batch`
-    it would mix the graphs. `negative_slope` is accepted and unused; `edge_attr` counts when `edge_dim` is set.
-    `max_neighbors` caps the in-edges of a node, the survivors chosen by `policy` (graph.neighbors.NeighborRule).
+    Edges point from source to target and a node attends to the sources of its in-edges, as in PyG. For a
+    **mini-batch of graphs, pass `batch`**: the global branch attends to all nodes of the call, and without `batch`
+    it would mix the graphs. `negative_slope` is accepted and unused; `edge_attr` is used if `edge_dim` is set.
+    `max_neighbors` caps the in-edges of a node, chosen by `policy` (`graph.NeighborRule`).
 
     Shapes: x [n F] or [B n F] on one static graph; out [.. n heads*out] or [.. n out] without `concat`.
     """
@@ -63,6 +63,7 @@ class GraphGHHAConv(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Draw new random weights."""
         for linear in (self.W_QKV, self.W_C, self.W_E, self.W_H):
             if linear is not None:
                 nn.init.xavier_uniform_(linear.weight)
@@ -78,7 +79,7 @@ class GraphGHHAConv(nn.Module):
         batch: Int[Tensor, " n"] | None = None,
         return_attention_weights: bool | None = None,
     ) -> Float[Tensor, "*b n out"] | tuple[Float[Tensor, "*b n out"], tuple[Tensor, Tensor]]:
-        """With `return_attention_weights`: (out, (edge_index as attended over, alpha [.. e heads]))."""
+        """Return out or, with `return_attention_weights`, (out, (attended edge_index, alpha [.. e heads]))."""
         if self.edge_dim is None:
             edge_attr = None
         elif edge_attr is not None and edge_attr.ndim == 1:
@@ -115,12 +116,12 @@ class GraphGHHAConv(nn.Module):
         return edge_index, edge_attr
 
     def _global(self, Q1: Tensor, K1: Tensor, V1: Tensor, batch: Tensor | None) -> Float[Tensor, "*b n p w"]:
-        """The global branch, each graph by itself: one state per graph, gathered by the nodes' graph ids."""
+        """Return the global branch, with one state per graph of the batch."""
         if batch is None:
             return global_mix(Q1, K1, V1, self.global_norm, None)
-        _, graph = batch.unique(return_inverse=True)  # ids may have gaps and need no order
+        _, graph = batch.unique(return_inverse=True)  # ids may have gaps and come in any order
         sizes = torch.bincount(graph)
-        # the share of a node depends on its graph's size, so every node is a graph of one here: [.. n 1 p w]
+        # the share of a node depends on the size of its graph, so every node is treated as a graph of one: [.. n 1 p w]
         Q1, K1, V1 = (X.unsqueeze(-3) for X in (Q1, K1, V1))
         phi_Q, phi_K, V1 = (X.squeeze(-3) for X in feature_maps(Q1, K1, V1, self.global_norm, sizes[graph]))
         terms = phi_K[..., :, None] * V1[..., None, :]  # [.. n p w v]
@@ -129,24 +130,24 @@ class GraphGHHAConv(nn.Module):
 
     def _check(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None, batch: Tensor | None) -> None:
         if not isinstance(x, Tensor) or x.ndim not in (2, 3) or x.shape[-1] != self.in_channels:
-            found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
-            raise SchemaError(f"x must be [N, {self.in_channels}] or [B, N, {self.in_channels}], found {found}")
+            shape = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
+            raise SchemaError(f"x must be [N, {self.in_channels}] or [B, N, {self.in_channels}], got {shape}")
         if not x.is_floating_point():
-            raise SchemaError(f"x must be floating point, found {x.dtype}; call x.float()")
+            raise SchemaError(f"x must be floating point, got {x.dtype}; call x.float()")
         if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.long:
-            raise SchemaError(f"edge_index must be int64 [2, E], found {edge_index.dtype} {list(edge_index.shape)}")
+            raise SchemaError(f"edge_index must be int64 [2, E], got {edge_index.dtype} {list(edge_index.shape)}")
         if edge_attr is not None and edge_attr.shape != (edge_index.shape[1], self.edge_dim):
             raise SchemaError(
-                f"edge_attr must be [{edge_index.shape[1]}, {self.edge_dim}], found {list(edge_attr.shape)}"
+                f"edge_attr must be [{edge_index.shape[1]}, {self.edge_dim}], got {list(edge_attr.shape)}"
             )
         if batch is not None and (batch.shape != (x.shape[-2],) or batch.dtype != torch.long):
-            raise SchemaError(f"batch must be int64 [{x.shape[-2]}], found {batch.dtype} {list(batch.shape)}")
+            raise SchemaError(f"batch must be int64 [{x.shape[-2]}], got {batch.dtype} {list(batch.shape)}")
         if torch.compiler.is_compiling():
             return
         if edge_index.numel() and not (edge_index.min() >= 0 and edge_index.max() < x.shape[-2]):
             raise GraphError(f"edge_index points outside the {x.shape[-2]} nodes: use 0 to {x.shape[-2] - 1}")
         if not x.isfinite().all():
-            raise DataError("x holds NaN or Inf; impute or drop those nodes first")
+            raise DataError("x contains NaN or Inf; impute or drop those nodes first")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads})"

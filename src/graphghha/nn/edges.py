@@ -1,6 +1,6 @@
-"""Edge lists in plain torch: self-loops, the neighbour cap, and a softmax per target node.
+"""Edge lists in plain torch: self-loops, the neighbor cap, and a softmax per target node.
 
-n nodes, e edges, p heads. An edge list is [2 e]: source row, target row.
+n nodes, e edges, p heads. An edge list [2 e] has a row of sources and a row of targets.
 """
 
 import torch
@@ -14,6 +14,7 @@ from graphghha.nn.ops import wide
 def remove_loops(
     edge_index: Int[Tensor, "2 e"], edge_attr: Float[Tensor, "e a"] | None
 ) -> tuple[Int[Tensor, "2 e2"], Float[Tensor, "e2 a"] | None]:
+    """Return the edges without self-loops."""
     kept = edge_index[0] != edge_index[1]
     return edge_index[:, kept], None if edge_attr is None else edge_attr[kept]
 
@@ -21,7 +22,7 @@ def remove_loops(
 def add_loops(
     edge_index: Int[Tensor, "2 e"], edge_attr: Float[Tensor, "e a"] | None, num_nodes: int
 ) -> tuple[Int[Tensor, "2 e2"], Float[Tensor, "e2 a"] | None]:
-    """One loop per node; its attribute is the mean over the node's in-edges (GATConv's `fill_value`)."""
+    """Return the edges plus one loop per node, whose attribute is the mean of its in-edges, as in GATConv."""
     loop = torch.arange(num_nodes, device=edge_index.device)
     looped = torch.cat([edge_index, loop.expand(2, -1)], dim=1)
     if edge_attr is None:
@@ -32,7 +33,7 @@ def add_loops(
 
 
 def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: Policy) -> Bool[Tensor, " e"]:
-    """Which edges survive when every target keeps at most `cap` of them. Policies: graph.neighbors.NeighborRule."""
+    """Return which edges remain if every target keeps at most `cap`, chosen as `graph.NeighborRule` describes."""
     source, target = edge_index
     order = source.argsort(stable=True)
     if policy == "specific":
@@ -48,7 +49,7 @@ def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: 
 
 
 def edge_softmax(S: Float[Tensor, "*b e p"], target: Int[Tensor, " e"], num_nodes: int) -> Float[Tensor, "*b e p"]:
-    """Softmax over the in-edges of every target, at least fp32 inside."""
+    """Return the softmax over the in-edges of every target, computed in at least fp32."""
     scores = wide(S)
     shape = (*scores.shape[:-2], num_nodes, scores.shape[-1])
     spread = target[:, None].expand_as(scores)

@@ -1,4 +1,4 @@
-"""Why a node got its score: its gates and the neighbours it listened to."""
+"""Explanations of a score: the gates of a node and the neighbors it attended to."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from graphghha.graph import CpsGraph
 
 @dataclass(frozen=True, slots=True)
 class AttendedEdge:
-    """A neighbour that a node attended to. `kind`: comm or phys, `self`, or `none` for pairs without an edge."""
+    """A neighbor that a node attended to. `kind` is comm or phys, `self`, or `none` for pairs without an edge."""
 
     source: str
     weight: float  # mean over heads and layers
@@ -16,14 +16,16 @@ class AttendedEdge:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
+    """The gates and strongest edges of one node in one window."""
+
     node: str
-    global_gates: tuple[float, ...]  # C1 per layer: how much system-wide evidence was let in
-    local_gates: tuple[float, ...]  # C2 per layer: how much came from the neighbours
+    global_gates: tuple[float, ...]  # C1 per layer: the weight of the global branch
+    local_gates: tuple[float, ...]  # C2 per layer: the weight of the local branch
     edges: tuple[AttendedEdge, ...]  # strongest first
 
 
 def relation(graph: CpsGraph, source: int, target: int) -> str:
-    """How two rows of a graph are joined, whichever way the edge points."""
+    """Return the kind of edge between two nodes, in either direction."""
     if source == target:
         return "self"
     kind = graph.edge_between(source, target) or graph.edge_between(target, source)

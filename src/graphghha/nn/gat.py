@@ -1,6 +1,6 @@
-"""The paper's rivals: the graph attention layer of Eqs. (1)-(4), dense, capped, and in reduced precision.
+"""The graph attention layers that the paper compares with, Eqs. (1)-(4): dense, capped, and in reduced precision.
 
-b windows in a batch, s nodes, k width, p heads, w = k/p, d padded neighbours.
+b windows in a batch, s nodes, k width, p heads, w = k/p, d padded neighbors.
 """
 
 import torch
@@ -17,7 +17,7 @@ NEGATIVE_SLOPE = 0.2
 
 
 class GraphAttention(AttentionBlock):
-    """e_ij = LeakyReLU(a^T [W h_i, W h_j]) splits into one term per node, so a^T is kept as two halves."""
+    """Base of the GAT layers. e_ij = LeakyReLU(a^T [W h_i, W h_j]) is a sum of one term per node: a has two halves."""
 
     def build(self) -> None:
         self.W_GAL = nn.Linear(self.width, self.width, bias=False)
@@ -27,14 +27,14 @@ class GraphAttention(AttentionBlock):
             nn.init.xavier_uniform_(a)
 
     def terms(self, H: Float[Tensor, "*b s k"]) -> tuple[Tensor, Tensor, Tensor]:
-        """W h [*b s p w], and its products with either half of a, [*b s p] each."""
+        """Return W h [*b s p w] and its products with both halves of a, [*b s p] each."""
         WH = split_heads(self.W_GAL(H), self.heads)
         return WH, (WH * self.a_i).sum(dim=-1), (WH * self.a_j).sum(dim=-1)
 
     def attend_in_blocks(
         self, H: Float[Tensor, "*b s k"], block: Bool[Tensor, "n n"], node_mask: Bool[Tensor, "*b s"] | None
     ) -> Attended:
-        """On copies of one zone of n nodes: the same weights, laid out over the zone's own nodes."""
+        """Attend within copies of one zone of n nodes: the same values, with alpha over the nodes of the zone."""
         n = len(block)
         WH, e_i, e_j = (X.reshape(*H.shape[:-2], -1, n, *X.shape[len(H.shape) - 1 :]) for X in self.terms(H))
         e = F.leaky_relu(e_i.mT[..., :, None] + e_j.mT[..., None, :], NEGATIVE_SLOPE)  # [*b z p n n]
@@ -45,7 +45,7 @@ class GraphAttention(AttentionBlock):
 
 
 class VanillaGAT(GraphAttention):
-    """Dense and masked, as the paper measured it: every pair is scored, then the non-edges are dropped."""
+    """Dense and masked, as in the paper: every pair is scored, then pairs without an edge are masked out."""
 
     default_neighbors = NeighborRule()
 
@@ -67,7 +67,7 @@ class VanillaGAT(GraphAttention):
 
 
 class SparsifiedGAT(GraphAttention):
-    """The same parameters and values over a padded, capped neighbourhood: equal to VanillaGAT when none is cut."""
+    """The same parameters over a padded, capped neighborhood; equal to VanillaGAT if the cap removes no neighbor."""
 
     def attend(
         self, H: Float[Tensor, "*b s k"], neighbors: Neighbors, node_mask: Bool[Tensor, "*b s"] | None
@@ -83,6 +83,6 @@ class SparsifiedGAT(GraphAttention):
 
 
 class QuantizedGAT(VanillaGAT):
-    """VanillaGAT in reduced precision: fp16 unless told bf16."""
+    """VanillaGAT in reduced precision: fp16 by default, or bf16."""
 
     default_dtype = "fp16"

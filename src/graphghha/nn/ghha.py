@@ -19,9 +19,9 @@ from graphghha.nn.padded_neighbors import Neighbors
 
 
 class GHHA(GatedHybridBlock):
-    """f cuts the nodes into `num_blocks` blocks (padded where s is not divisible), g lays them back in a row.
+    """The local branch attends within `num_blocks` blocks of the node order; f forms the blocks and g undoes it.
 
-    Blocks follow the node order, not the graph: the neighbourhood is used for its size only.
+    The last block is padded if s is not divisible. Of the neighborhood, only the number of nodes is used.
     """
 
     def __init__(self, width: int, heads: int = 1, *, num_blocks: int = 8, **block: Any) -> None:

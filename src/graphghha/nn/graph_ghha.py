@@ -1,6 +1,6 @@
 """GraphGHHA: graph-native gated hybrid-head attention, Eq. (13) and Algorithm 1, batched on one static graph.
 
-b windows in a batch, s nodes, k width = k1 global + k2 local, p heads, w = k1/p = k2/p, d padded neighbours.
+b windows in a batch, s nodes, k width = k1 global + k2 local, p heads, w = k1/p = k2/p, d padded neighbors.
 """
 
 import math
@@ -28,9 +28,9 @@ Gate = Literal["learned", "open", "global", "local"]
 
 
 class GatedHybridBlock(AttentionBlock):
-    """Global linear branch, some local softmax branch, and a node-wise gate between them.
+    """A global linear branch, a local softmax branch, and a gate per node that weighs them.
 
-    `gate` is for ablations: `open` leaves both branches as they are, `global` and `local` shut the other one.
+    `gate` is for ablations: `open` keeps both branches as they are, `global` and `local` remove the other one.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class GatedHybridBlock(AttentionBlock):
     def branches(
         self, H: Float[Tensor, "*b s k"]
     ) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
-        """(Q1, K1, V1), (Q2, K2, V2), each [*b s p w]   (Alg. 1 l. 1-4)."""
+        """Return (Q1, K1, V1), (Q2, K2, V2), each [*b s p w] (Alg. 1 l. 1-4)."""
         six = bounded(self.W_QKV(H)).chunk(6, dim=-1)
         Q1, Q2, K1, K2, V1, V2 = (split_heads(X, self.heads) for X in six)
         return (Q1, K1, V1), (Q2, K2, V2)
@@ -62,7 +62,7 @@ class GatedHybridBlock(AttentionBlock):
     def fuse(
         self, H: Float[Tensor, "*b s k"], H1: Float[Tensor, "*b s p w"], H2: Float[Tensor, "*b s p w"], alpha: Tensor
     ) -> Attended:
-        """Gate the branches and lay them side by side (Alg. 1 l. 18-19)."""
+        """Multiply the branches with the gates and concatenate them (Alg. 1 l. 18-19)."""
         gates = wide(self.W_C(H)).sigmoid().to(H.dtype)  # [*b s 2]
         if self.gate != "learned":
             gates = torch.zeros_like(gates) + gates.new_tensor(FIXED_GATES[self.gate])
@@ -72,11 +72,11 @@ class GatedHybridBlock(AttentionBlock):
 
 
 class GraphGHHA(GatedHybridBlock):
-    """The paper's layer: the local branch is softmax attention over the capped graph neighbourhood.
+    """The paper's layer: the local branch is softmax attention over the capped graph neighborhood.
 
         H_cat = [C1 * ReLU^2(Q1) (ReLU^2(K1)^T V1),  C2 * Softmax_N(i)(Q2 K2^T / sqrt(w)) V2]
 
-    `global_norm="raw"` is Eq. (13) as printed; the default bounds what one node can do to the others
+    `global_norm="raw"` is Eq. (13) as printed; the default bounds the influence of one node on the others
     (docs/decisions/global-branch.md).
     """
 
@@ -88,7 +88,7 @@ class GraphGHHA(GatedHybridBlock):
         if self.training and neighbors.block is not None:
             return self.fuse(H, H1, *attend_in_blocks(Q2, K2, V2, neighbors.block, node_mask))
 
-        # products and sums by hand: a batched product of rows this short spends its time on overhead
+        # elementwise products and sums: a batched matrix product of such short rows is mostly overhead
         S2 = (wide(Q2)[..., None, :, :] * neighbors.gather(K2)).sum(dim=-1) / math.sqrt(
             Q2.shape[-1]
         )  # [*b s d p]  l. 11
@@ -104,7 +104,7 @@ def attend_in_blocks(
     block: Bool[Tensor, "n n"],
     node_mask: Bool[Tensor, "*b s"] | None,
 ) -> tuple[Float[Tensor, "*b s p w"], Float[Tensor, "*b s p n"]]:
-    """The local branch on copies of one zone of n nodes: the same weights, laid out over the zone's own nodes."""
+    """Return the local branch and its weights within copies of one zone of n nodes: the same values."""
     n = len(block)
 
     def by_zone(X: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A plant's graph as the tensors an ADU reads: neighbours, kinds, roles.
+"""A graph as the tensors that an ADU reads: neighbors, kinds, roles.
 
 s nodes, d largest degree after the cap.
 """
@@ -17,7 +17,7 @@ from graphghha.nn.padded_neighbors import Neighbors
 
 @dataclass(frozen=True, eq=False)
 class GraphTensors:
-    """One static graph, ready for a model: build it once, score it many times."""
+    """The tensors of one static graph, built once for many scores."""
 
     neighbors: Neighbors
     kinds: Float[Tensor, "s 3"]  # one-hot by kind; a zero row for a node without a signal
@@ -25,10 +25,12 @@ class GraphTensors:
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes s."""
         return self.neighbors.num_nodes
 
     @property
     def measured(self) -> Bool[Tensor, " s"]:
+        """Which nodes have a signal."""
         return self.kinds.any(dim=-1)
 
 
@@ -38,7 +40,7 @@ def graph_tensors(graph: CpsGraph, roles: tuple[str, ...], rule: NeighborRule, d
     rows = role_rows(graph.roles, roles)
     measured = np.array([signal is not None for signal in graph.signals])
     kinds = np.eye(len(NodeKind), dtype=np.float32)[graph.kinds] * measured[:, None]
-    with torch.inference_mode(False):  # they are kept, and training may come after scoring
+    with torch.inference_mode(False):  # they are kept, and may be used in training later
         return GraphTensors(
             Neighbors.from_neighborhood(neighborhood(graph, rule), device, zone_nodes=_zone_nodes(graph)),
             torch.as_tensor(kinds, device=device),

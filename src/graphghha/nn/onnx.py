@@ -1,6 +1,6 @@
-"""An ADU as ONNX, with the number of nodes and of neighbours left open.
+"""Export of an ADU to ONNX, for any number of nodes and neighbors.
 
-b windows in a batch, s nodes, f features per node, d padded neighbours, c classes.
+b windows in a batch, s nodes, f features per node, d padded neighbors, c classes.
 """
 
 import copy
@@ -23,7 +23,7 @@ INPUTS = ("x", "mask", "nbr", "nbr_mask", "kinds", "roles")
 
 
 class _Flat(nn.Module):
-    """ONNX knows tensors only: the graph arrives as its parts."""
+    """An ADU that takes the graph as single tensors, since ONNX has no other inputs."""
 
     def __init__(self, adu: ADU) -> None:
         super().__init__()
@@ -43,11 +43,11 @@ class _Flat(nn.Module):
 
 
 def export_onnx(adu: ADU, path: Path) -> None:
-    """Write the ADU with inputs `INPUTS` and output `probs`; s, d and the batch stay dynamic."""
+    """Write the ADU with inputs `INPUTS` and output `probs`; the sizes s, d and b are dynamic."""
     if adu.config.dtype != "fp32":
-        raise ConfigError(f"ONNX export is for fp32 models; this one is {adu.config.dtype}")
+        raise ConfigError(f"ONNX export needs an fp32 model, got {adu.config.dtype}")
     adu = copy.deepcopy(adu).cpu().eval()
-    # two zones and two windows: an export must not mistake a size for a constant 1
+    # two zones and two windows, since the export would treat a size of 1 as a constant
     graph = adu.tensors(adu.template.replicate(2))
     s, f = graph.num_nodes, adu.config.in_features
     inputs = (
@@ -70,10 +70,10 @@ def as_program(
     output_names: Sequence[str],
     dynamic_shapes: tuple[dict[int, Any], ...],
 ) -> torch.onnx.ONNXProgram:
-    """Any module as ONNX, quietly: what the exporter says of itself and of other packages is no news about a model."""
-    chatter = logging.getLogger("torch.onnx")
-    level = chatter.level
-    chatter.setLevel(logging.ERROR)
+    """Return a module as an ONNX program. Log lines and warnings of the exporter are suppressed."""
+    exporter_log = logging.getLogger("torch.onnx")
+    level = exporter_log.level
+    exporter_log.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -87,6 +87,6 @@ def as_program(
                 verbose=False,
             )
     finally:
-        chatter.setLevel(level)
+        exporter_log.setLevel(level)
     assert program is not None
     return program

@@ -1,4 +1,4 @@
-"""A neighbourhood as tensors: what every layer attends over.
+"""The neighbors of every node as tensors, which the layers attend to.
 
 s nodes, d largest degree after the cap.
 """
@@ -17,58 +17,61 @@ BLOCK_LIMIT = 64  # nodes of a zone
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Padded neighbours of one static graph, as wide as the largest degree after the cap."""
+    """The neighbors of every node of one static graph, padded to the largest degree after the cap."""
 
     nbr: Int[Tensor, "s d"]
     nbr_mask: Bool[Tensor, "s d"]
-    # `adj` of one small zone, when the graph is copies of it and nothing else: layers then train through dense products
-    # within each zone, whose gradients cost a third of the gathers'
+    # `adj` of one small zone, if the graph consists of copies of it. Layers then train with dense products within each
+    # zone, whose gradients cost a third of those of gathers.
     block: Bool[Tensor, "n n"] | None = None
 
     @classmethod
     def from_neighborhood(
         cls, neighborhood: Neighborhood, device: torch.device | str | None = None, *, zone_nodes: int | None = None
     ) -> "Neighbors":
-        """`zone_nodes`: how many nodes each copy of a template would have, if the graph is made of copies."""
+        """Return a neighborhood as tensors. `zone_nodes` is the number of nodes per zone, if all have as many."""
         nbr, nbr_mask = (torch.as_tensor(array, device=device) for array in neighborhood.padded())
         size = zone_nodes if zone_nodes is not None and zone_nodes <= BLOCK_LIMIT else None
         return cls(nbr, nbr_mask, _repeated_block(nbr, nbr_mask, size) if size else None)
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes s."""
         return self.nbr.shape[0]
 
     @property
     def adj(self) -> Bool[Tensor, "s s"]:
-        """`adj[i, j]`: i attends to j. Quadratic; only the dense rivals ask for it."""
+        """`adj[i, j]` is True if node i attends to node j. Quadratic; used by dense layers only."""
         # a compiler cannot trace the lock of a cached property
         return _dense(self.nbr, self.nbr_mask) if torch.compiler.is_compiling() else self._kept_adj
 
     @cached_property
     def _kept_adj(self) -> Bool[Tensor, "s s"]:
-        with torch.inference_mode(False):  # it outlives the call, and training may come after
+        with torch.inference_mode(False):  # it is kept, and may be used in training later
             return _dense(self.nbr, self.nbr_mask)
 
     def gather(self, X: Float[Tensor, "*b s p w"]) -> Float[Tensor, "*b s d p w"]:
-        """What each node's neighbours hold. index_select, whose gradient is far cheaper than that of X[nbr]."""
+        """Return the rows of X of each node's neighbors."""
+        # the gradient of index_select is much cheaper than that of X[nbr]
         return X.index_select(-3, self.nbr.flatten()).reshape(*X.shape[:-3], *self.nbr.shape, *X.shape[-2:])
 
     def visible(self, node_mask: Bool[Tensor, "*b s"] | None) -> Bool[Tensor, "*#b s d"]:
-        """Which padded neighbours count: real ones that are present."""
+        """Return which padded neighbors are real and present."""
         return self.nbr_mask if node_mask is None else self.nbr_mask & node_mask[..., self.nbr]
 
     def visible_dense(self, node_mask: Bool[Tensor, "*b s"] | None) -> Bool[Tensor, "*#b s s"]:
+        """Return `adj` without absent nodes."""
         return self.adj if node_mask is None else self.adj & node_mask[..., None, :]
 
 
 def _dense(nbr: Int[Tensor, "s d"], nbr_mask: Bool[Tensor, "s d"]) -> Bool[Tensor, "s s"]:
     counts = torch.zeros(len(nbr), len(nbr), dtype=torch.uint8, device=nbr.device)
-    # added, not written: padding names a node that may also be a true neighbour
+    # added, not written: a padding entry may repeat a real neighbor
     return counts.scatter_add(1, nbr, nbr_mask.to(torch.uint8)).bool()
 
 
 def _repeated_block(nbr: Int[Tensor, "s d"], nbr_mask: Bool[Tensor, "s d"], size: int) -> Bool[Tensor, "n n"] | None:
-    """`adj` of the first `size` nodes, if every further `size` nodes are wired just so among themselves."""
+    """Return `adj` of the first `size` nodes if the graph consists of copies of them, else None."""
     if len(nbr) % size:
         return None
     first = torch.arange(0, len(nbr), size, device=nbr.device)[:, None, None]  # [z 1 1] first node of each copy
@@ -81,6 +84,6 @@ def _repeated_block(nbr: Int[Tensor, "s d"], nbr_mask: Bool[Tensor, "s d"], size
 
 
 def every_node(neighbors: Neighbors) -> Int[Tensor, "s s"]:
-    """Columns of a dense layer's attention: each row lists all nodes (a view, nothing is allocated)."""
+    """Return the columns of a dense layer's attention: every row lists all nodes (a view, without a copy)."""
     s = neighbors.num_nodes
     return torch.arange(s, device=neighbors.nbr.device).expand(s, s)

@@ -1,7 +1,7 @@
-"""Algorithm 1, written plainly: the oracle that judges every fast path, values and gradients.
+"""Algorithm 1 written with loops, as the reference for values and gradients of every fast implementation.
 
-One graph, loops and all, line numbers of Algorithm 1 in the margin. With one head and the raw sum it is the
-printed algorithm. s nodes, k width = k1 global + k2 local, p heads.
+It takes one graph; comments give the line numbers of Algorithm 1. With one head and the raw sum it is the printed
+algorithm. s nodes, k width = k1 global + k2 local, p heads.
 """
 
 import math
@@ -23,7 +23,7 @@ def reference_layer(
     heads: int = 1,
     global_norm: GlobalNorm = "raw",
 ) -> Float[Tensor, "s k"]:
-    """One GraphGHHA layer. `adj` is already capped; `weights` are the named parameters of a `GraphGHHA`."""
+    """Return the output of one GraphGHHA layer. `adj` is already capped; `weights` are those of a `GraphGHHA`."""
     s, k = H.shape
     k1 = k2 = k // 2
     W_Q, W_K, W_V = (W.T for W in weights["W_QKV.weight"].chunk(3))
@@ -40,15 +40,15 @@ def reference_layer(
 
     H2_rows = []
     for i in range(s):  # l. 7
-        neighbours = [j for j in range(s) if adj[i, j]]  # l. 9-10; the cap has been applied
+        neighbors = [j for j in range(s) if adj[i, j]]  # l. 9-10; the cap has been applied
         parts = []
         for a, b in _slices(k2, heads):
-            if not neighbours:
-                parts.append(H.new_zeros(b - a))  # no neighbour: zero local row
+            if not neighbors:
+                parts.append(H.new_zeros(b - a))  # no neighbor: the local row is zero
                 continue
-            S2 = torch.stack([Q2[i, a:b] @ K2[j, a:b] / math.sqrt(b - a) for j in neighbours])  # l. 11
+            S2 = torch.stack([Q2[i, a:b] @ K2[j, a:b] / math.sqrt(b - a) for j in neighbors])  # l. 11
             A2 = torch.softmax(S2, dim=0)  # l. 15
-            parts.append(sum((A2[n] * V2[j, a:b] for n, j in enumerate(neighbours)), H.new_zeros(b - a)))  # l. 16
+            parts.append(sum((A2[n] * V2[j, a:b] for n, j in enumerate(neighbors)), H.new_zeros(b - a)))  # l. 16
         H2_rows.append(torch.cat(parts))
     H2 = torch.stack(H2_rows)  # [s k2]  l. 17
 

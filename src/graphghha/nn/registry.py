@@ -1,4 +1,4 @@
-"""Attention layers by name: what an ADU may be built of."""
+"""The attention layers that an ADU can be built of, by name."""
 
 from typing import Any
 
@@ -20,12 +20,14 @@ LAYERS: dict[str, type[AttentionBlock]] = {
 
 
 def layer_type(name: str) -> type[AttentionBlock]:
+    """Return the class of a layer; ConfigError lists the known names."""
     if name not in LAYERS:
         raise ConfigError(f"unknown layer {name!r}; use {' | '.join(LAYERS)}")
     return LAYERS[name]
 
 
 def make_layer(name: str, width: int, heads: int, **options: Any) -> AttentionBlock:
+    """Return a new layer; ConfigError if it does not take an option."""
     try:
         return layer_type(name)(width, heads, **options)
     except TypeError as exc:

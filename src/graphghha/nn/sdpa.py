@@ -1,4 +1,4 @@
-"""Vanilla scaled dot-product attention, Eqs. (5)-(11): over all nodes, or masked by the adjacency.
+"""Scaled dot-product attention, Eqs. (5)-(11): over all nodes, or masked by the adjacency.
 
 b windows in a batch, s nodes, k width, p heads, w = k/p.
 """
@@ -17,7 +17,7 @@ from graphghha.nn.padded_neighbors import Neighbors, every_node
 
 
 class ScaledDotProduct(AttentionBlock):
-    """Softmax(Q K^T / sqrt(w)) V per head; quadratic in the nodes either way."""
+    """Softmax(Q K^T / sqrt(w)) V per head; quadratic in the nodes, masked or not."""
 
     default_neighbors = NeighborRule()
 
@@ -40,7 +40,7 @@ class ScaledDotProduct(AttentionBlock):
             seen = neighbors.visible_dense(node_mask)
         else:
             s = H.shape[-2]
-            everyone = torch.ones(s, s, dtype=torch.bool, device=H.device)
-            seen = everyone if node_mask is None else everyone & node_mask[..., None, :]
+            all_pairs = torch.ones(s, s, dtype=torch.bool, device=H.device)
+            seen = all_pairs if node_mask is None else all_pairs & node_mask[..., None, :]
         A = masked_softmax(S, seen[..., :, None, :])  # [*b s p s]
         return Attended(torch.einsum("...ipj,...jpw->...ipw", A, V).flatten(-2), A)

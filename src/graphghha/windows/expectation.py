@@ -1,7 +1,7 @@
-"""What a signal should read, given the others: the model of normal behaviour that makes disagreement visible.
+"""The expectation: what a signal should read, given the others. Residuals show where readings disagree.
 
-One small network per signal of the template, from the recent means of the signals near it in the graph, its own
-excluded, to a mean and a spread. Learned from normal data alone; the residual is in units of the spread.
+Each signal of the template has a small network that predicts its mean and spread from recent means of the signals near
+it in the graph, without its own. It is learned from normal data; residuals are in units of the spread.
 
 n rows, S signals of one zone, L recent means per signal, h hidden units.
 """
@@ -19,17 +19,17 @@ from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 
 Floats = NDArray[np.floating[Any]]
 
-# Rows go through the products in blocks of this size, padded: a row then gives the same bytes however many
-# come with it, which is what keeps live and batch scores equal.
+# Rows are multiplied in padded blocks of this size, so that a row gives the same bytes in a portion of any size. This
+# keeps live and batch scores equal.
 BLOCK_ROWS = 64
-REACH_HOPS = 2  # two sensors of one coil meet at the coil
+REACH_HOPS = 2  # two sensors at one coil are two hops apart
 LOG_SPREAD = (-6.0, 3.0)
 CLIP = 8.0
 WEIGHTS = ("W1", "b1", "W2", "b2", "W3", "b3")
 
 
 def reach(template: CpsGraph) -> NDArray[np.bool_]:
-    """[S S] which signals may explain a signal: those within two hops, never itself."""
+    """Return which signals may explain a signal, [S S]: those within two hops, without itself."""
     near = neighborhood(template, NeighborRule())
     rows, cols = near.rows, near.idx
     reached = {(int(i), int(j)) for i, j in zip(rows, cols, strict=True)}
@@ -45,7 +45,7 @@ def reach(template: CpsGraph) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Expectation:
-    """The trained networks, run with numpy: the monitor needs no torch."""
+    """The trained networks, evaluated with numpy, so that the monitor does not need torch."""
 
     weights: Mapping[str, Floats]  # W1 [S S*L h], W2 [S h h], W3 [S h 2]; b* [S 1 ..]
     floor: Floats  # [S] least spread of each signal: half its noise
@@ -58,22 +58,25 @@ class Expectation:
         shapes = {"W1": (*inputs, h), "b1": (1, h), "W2": (h, h), "b2": (1, h), "W3": (h, 2), "b3": (1, 2)}
         for name, shape in shapes.items():
             if self.weights[name].shape != (len(self.floor), *shape):
-                raise CheckpointError(f"expectation: {name} has shape {self.weights[name].shape}: not of this network")
+                raise CheckpointError(
+                    f"expectation: {name} has shape {self.weights[name].shape}, which does not fit the other weights"
+                )
         if not all(np.isfinite(array).all() for array in (*self.weights.values(), self.floor)):
             raise CheckpointError("expectation: weights are not finite")
 
     @property
     def num_signals(self) -> int:
+        """The number of signals S."""
         return len(self.floor)
 
     @cached_property
     def _first(self) -> Floats:
-        """[S*L S*h]: all networks read the same inputs, so their first layers are one product."""
+        """The first layers of all networks as one matrix [S*L S*h], since they read the same inputs."""
         first = self.weights["W1"]
         return np.ascontiguousarray(first.transpose(1, 0, 2).reshape(first.shape[1], -1))
 
     def residuals(self, inputs: Floats, values: Floats) -> Floats:
-        """From recent means [n S*L] and scaled values [n S] to residuals [n S] in units of spread, clipped."""
+        """Return residuals [n S] in units of the spread, clipped, of scaled values [n S] given recent means [n S*L]."""
         out = np.empty_like(values)
         for start in range(0, len(values), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
@@ -85,7 +88,7 @@ class Expectation:
         return out
 
     def expected(self, inputs: Floats) -> tuple[Floats, Floats]:
-        """What signals should read and how far they may stray, [n S] each, from recent means [n S*L]; n <= 64."""
+        """Return the expected mean and spread, [n S] each, given recent means [n S*L] of at most 64 rows."""
         assert len(inputs) <= BLOCK_ROWS
         block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
         block[: len(inputs)] = inputs
@@ -103,12 +106,12 @@ class Expectation:
 
 
 def _silu(x: Floats) -> Floats:
-    with np.errstate(over="ignore"):  # exp(-x) may be infinite: the quotient is then 0, as it should be
+    with np.errstate(over="ignore"):  # exp(-x) may be infinite; the quotient is then 0, which is right
         gated: Floats = x / (np.float32(1.0) + np.exp(-x))
     return gated
 
 
 def noise_floor(noise: Sequence[float], scale: NDArray[Any]) -> Floats:
-    """[S] half a signal's noise in scaled units; signals without noise get a thousandth of a unit."""
+    """Return the least spread [S]: half the noise of a signal in scaled units, and at least 0.0005."""
     floor: NDArray[np.float64] = 0.5 * np.asarray(noise, np.float64) / scale
     return np.maximum(floor, 5e-4).astype(np.float32)

@@ -1,7 +1,7 @@
-"""From rows of readings to what a model sees: one implementation for training, batch and live scoring.
+"""Features: from rows of readings to the inputs of a model, for training, batch and live scoring alike.
 
-Readings are scaled; the expectation turns them into residuals; both are summarised over minutes, hours and days;
-each summary is put in units of its own spread in normal operation.
+Readings are scaled, and the expectation turns them into residuals. Both are summarized over minutes, hours and days,
+and each summary is divided by its spread in normal operation.
 
 r rows, Z zones, S signals of a zone, s nodes, w windows, f features per node.
 """
@@ -24,13 +24,13 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 # The window plan of the fan-coil plant, in seconds; only `MultiScaleConfig` and HISTORY_* convert it to rows.
-# What the expectation reads of every signal near by: now, and means of the last minutes
+# What the expectation reads of the signals near by: the current value, and means of the last minutes.
 RECENT = MultiScaleConfig(means_s=(5 * MINUTE, 20 * MINUTE, HOUR))
-# what the model reads of a signal's own values: the near past
+# What the model reads of the values of a signal: the last hours.
 VALUES = MultiScaleConfig(
     means_s=(5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR), stds_s=(20 * MINUTE, HOUR), missings_s=(HOUR,)
 )
-# and of its residuals: from this minute to three days, because a small disagreement shows in a long mean
+# What the model reads of its residuals: up to three days, since small disagreements show in long means.
 RESIDUALS = MultiScaleConfig(means_s=(5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR, 72 * HOUR))
 SIZES = MultiScaleConfig(lags_s=(), means_s=(15 * MINUTE, HOUR, 24 * HOUR))
 
@@ -42,42 +42,46 @@ FEATURE_NAMES = (
 HISTORY_ROWS = max(config.history_rows for config in (RECENT, VALUES, RESIDUALS, SIZES))
 HISTORY_S = HISTORY_ROWS * STEP_S
 HISTORY_DAYS = -(-HISTORY_S // DAY)  # whole days of readings that fill every window
-# rows that rebuild a featurizer to the last bit: the oldest residual in a window looks back on rows of its own
+# Rows that restore a featurizer to the last bit: the oldest residual in a window depends on earlier rows.
 REBUILD_ROWS = HISTORY_ROWS + RECENT.history_rows
-CLIP = 100.0  # spreads; beyond it nothing is more suspicious
+CLIP = 100.0  # in spreads
 FEATURE_RANGE = math.log1p(CLIP)  # every feature lies within +- this
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureNorm:
-    """Centre and spread of every feature of every signal in normal operation."""
+    """Center and spread of every feature of every signal in normal operation."""
 
     center: NDArray[np.float64]  # [S f]
     scale: NDArray[np.float64]  # [S f]
 
     @classmethod
     def fit(cls, features: NDArray[Any]) -> Self:
-        """From raw features [n S f] of normal windows: median, and the central 98 % as 4.65 standard deviations."""
+        """Fit on raw features [n S f] of normal windows: median, and central 98 % as 4.65 standard deviations."""
         low, middle, high = np.quantile(features.astype(np.float64), [0.01, 0.5, 0.99], axis=0)
         return cls(middle, np.maximum((high - low) / 4.65, 0.02))
 
     def __call__(self, features: Floats) -> Floats:
-        """Signed logarithm beyond one spread: an attack may be a hundred spreads away, and must not drown the rest."""
+        """Return features in units of spread, with a signed logarithm so that large values do not dominate."""
         units = np.clip((features - self.center) / self.scale, -CLIP, CLIP)
         squashed: Floats = (np.sign(units) * np.log1p(np.abs(units))).astype(np.float32)
         return squashed
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what features.json holds."""
         return {"features": list(FEATURE_NAMES), "center": self.center.tolist(), "scale": self.scale.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` writes; CheckpointError if it is of other features or not numbers."""
         try:
             if tuple(data["features"]) != FEATURE_NAMES:
-                raise CheckpointError("the model was made for other features than this version computes")
+                raise CheckpointError(
+                    "the model was trained on other features than this version computes; train it again"
+                )
             return cls(np.array(data["center"], np.float64), np.array(data["scale"], np.float64))
         except (KeyError, TypeError, ValueError) as exc:
-            raise CheckpointError(f"feature norm: a field is missing or no number: {exc}") from exc
+            raise CheckpointError(f"feature norm: a field is missing or is not a number: {exc}") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Preprocessing:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """What a model scores: features of every node, and which nodes are known."""
+    """The inputs of a model: features of every node, and which nodes are known."""
 
     features: Floats  # [w s f]; zero where a node has no signal or no fresh data
     known: Bools  # [w s]
@@ -99,7 +103,7 @@ class Windows:
 
 
 class Featurizer:
-    """Rows in, windows out, for one building. Feed it in any portions: the bytes are the same."""
+    """Turns rows of readings of one building into windows. Portions of any size give the same bytes."""
 
     def __init__(self, graph: CpsGraph, template: CpsGraph, preprocessing: Preprocessing) -> None:
         self.graph, self.norm = graph, preprocessing.norm
@@ -116,20 +120,21 @@ class Featurizer:
         self._residuals, self._sizes = Summarizer(count, RESIDUALS), Summarizer(count, SIZES)
         near = neighborhood(graph, NeighborRule(self_loops=False))
         unmeasured = np.setdiff1d(np.arange(graph.num_nodes), self._nodes)
-        self._witnesses = {int(node): near.neighbors(int(node)) for node in unmeasured}
+        self._neighbors_of_unmeasured = {int(node): near.neighbors(int(node)) for node in unmeasured}
 
     @property
     def num_rows(self) -> int:
+        """The number of rows so far."""
         return self._num_rows
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Windows:
-        """Readings [r p] in SI, their freshness, and which rows [r] to make windows of."""
+        """Take readings [r p] in SI units and their freshness; return the windows of the wanted rows [r]."""
         if values.shape != fresh.shape or values.shape != (len(wanted), len(self.points)):
             raise SchemaError(
                 f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
                 f"{len(self.points)} points"
             )
-        fresh = fresh & np.isfinite(values)  # no number, no news: the node is unknown
+        fresh = fresh & np.isfinite(values)  # a value that is not finite is unknown
         first, self._num_rows = self._num_rows, self._num_rows + len(wanted)
         scaled = self._scale(values, fresh)
         residuals = self._residual(scaled, fresh)
@@ -147,13 +152,12 @@ class Featurizer:
         recent = self._recent.push(scaled, fresh, every)  # [r p L]
         by_zone = recent[:, self._order].reshape(len(scaled) * self._num_zones, -1)  # [r*Z S*L]
         values = scaled[:, self._order].reshape(len(scaled) * self._num_zones, -1)
-        found = self._expectation.residuals(by_zone, values).reshape(len(scaled), -1)
         residuals = np.empty_like(scaled)
-        residuals[:, self._order] = found
+        residuals[:, self._order] = self._expectation.residuals(by_zone, values).reshape(len(scaled), -1)
         return residuals
 
     def _lay_out(self, values: Floats, residuals: Floats, sizes: Floats, fresh: Bools) -> Floats:
-        """Summaries of the points [w p ..] as features of the nodes [w s f]."""
+        """Return summaries of the points [w p ..] as features of the nodes [w s f]."""
         points = np.concatenate([values, residuals, sizes], axis=-1)
         if self.norm is not None:
             shape = (len(points), self._num_zones, self._num_signals, points.shape[-1])
@@ -164,16 +168,16 @@ class Featurizer:
         return features
 
     def _known(self, fresh: Bools) -> Bools:
-        """A node with a signal is known while that is fresh; one without is as fresh as its neighbours."""
+        """Return which nodes are known: those with a fresh signal, and unmeasured ones with a known neighbor."""
         known = np.zeros((len(fresh), self.graph.num_nodes), np.bool_)
         known[:, self._nodes] = fresh
-        for node, witnesses in self._witnesses.items():
-            known[:, node] = known[:, witnesses].any(axis=1)
+        for node, neighbors in self._neighbors_of_unmeasured.items():
+            known[:, node] = known[:, neighbors].any(axis=1)
         return known
 
 
 def _zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int64]]:
-    """Number of zones, and the column of every (zone, role), zone after zone."""
+    """Return the number of zones, and the column of every (zone, role), zone after zone."""
     columns = [(graph.zones[node], graph.roles[node]) for node in graph.signal_nodes]
     place = {column: number for number, column in enumerate(columns)}
     zones = tuple(dict.fromkeys(zone for zone, _ in columns))
@@ -181,7 +185,7 @@ def _zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int
     missing = [f"{zone or 'the plant'}: {role}" for zone, role in wanted if (zone, role) not in place]
     if missing or len(wanted) != len(columns):
         raise GraphError(
-            f"every zone must carry the {len(roles)} signals of the template; "
-            f"{missing[0] + ' is missing' if missing else 'some zone carries more'} (zones must not share nodes here)"
+            f"every zone must have exactly the {len(roles)} signals of the template: "
+            f"{missing[0] + ' is missing' if missing else 'a zone has more'} (zones must not share nodes)"
         )
     return len(zones), np.array([place[column] for column in wanted])

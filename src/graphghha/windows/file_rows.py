@@ -1,4 +1,4 @@
-"""Telemetry files as closed rows: the way a live plant's readings go, through the same grid, a portion at a time.
+"""Telemetry files as closed rows, made portion by portion by the grid that live readings pass through.
 
 r rows, p points.
 """
@@ -19,9 +19,9 @@ LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
 
 class FileRows:
-    """The rows of one telemetry file for a model's template, whatever the order of its points.
+    """The rows of one telemetry file, with columns in the order of a model's template.
 
-    At most a chunk of the file (a day) and a portion of rows lie in memory at once.
+    At most a chunk of the file (a day) and a portion of rows are in memory at once.
     """
 
     def __init__(self, file: TelemetryFile, template: CpsGraph, *, portion_rows: int | None = None) -> None:
@@ -29,12 +29,12 @@ class FileRows:
         meta = file.meta
         if meta.template_hash != template.content_hash:
             raise SchemaError(
-                f"{file.path}: telemetry of plant {meta.plant!r} with another template than the model's; "
+                f"{file.path}: has telemetry of plant {meta.plant!r} with another template than the model's; "
                 "use a model that was trained for this plant"
             )
         signals = template.point_signals
         if missing := [name for name in signals if name not in meta.points]:
-            raise SchemaError(f"{file.path}: no point {missing[0]!r}; the model reads {', '.join(signals)}")
+            raise SchemaError(f"{file.path}: the point {missing[0]!r} is missing; the model reads {', '.join(signals)}")
         if meta.step_s != STEP_S:
             raise SchemaError(f"{file.path}: its step is {meta.step_s!r} s; models read one row every {STEP_S} s")
         _check_units(file)
@@ -46,7 +46,7 @@ class FileRows:
         self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=self._portion)
         self._grid: Grid | None = None
         self._limits = Points.from_names(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
-        self.out_of_limits = 0  # readings that no sensor can give: unknown, as to a monitor
+        self.out_of_limits = 0  # readings outside instrument limits, which count as unknown, as in the monitor
 
     @property
     def step_ms(self) -> int:
@@ -55,7 +55,7 @@ class FileRows:
 
     @property
     def counters(self) -> Counters:
-        """What became of the readings so far."""
+        """How the readings so far were handled."""
         return self._grid.counters if self._grid else Counters()
 
     def __iter__(self) -> Iterator[Rows]:
@@ -67,11 +67,11 @@ class FileRows:
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
-            raise DataError(f"{self.file.path}: no readings in it")
+            raise DataError(f"{self.file.path}: contains no readings")
         yield from self._last(self._grid, int(times_ms.max()))
 
     def _values(self, chunk: Chunk) -> NDArray[np.float64]:
-        """[r p], NaN where nothing was read."""
+        """Return the values [r p] of a chunk, NaN where there is no reading."""
         values = np.where(chunk.quality == MISSING, np.nan, chunk.values.astype(np.float64))[..., self._columns]
         values = values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
         if self._limits is not None:
@@ -81,7 +81,7 @@ class FileRows:
         return values
 
     def _closed(self, grid: Grid, times_ms: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[Rows]:
-        """Rows up to the newest time. The grid holds a portion open, so a silence is walked through in portions."""
+        """Yield the rows up to the newest time, in portions, since the grid keeps only a portion open."""
         step_ms = self._config.step_ms
         at = 0
         while at < len(times_ms):
@@ -89,8 +89,8 @@ class FileRows:
             if begin - grid.next_time_ms > LONGEST_SILENCE_MS:
                 before, after = (np.datetime64(ms, "ms").astype("datetime64[m]") for ms in (grid.next_time_ms, begin))
                 raise DataError(
-                    f"{self.file.path}: nothing from {before} to {after}; a silence of years is a wrong clock: "
-                    "correct or leave out the times before or after it"
+                    f"{self.file.path}: no readings from {before} to {after}, which suggests a wrong clock; "
+                    "correct or remove the times before or after the gap"
                 )
             while begin >= grid.next_time_ms + self._portion * step_ms:
                 yield grid.advance(grid.next_time_ms + (self._portion - 1) * step_ms)
@@ -101,18 +101,18 @@ class FileRows:
             yield from _some(grid.advance(int(times_ms[stop - 1])))
 
     def _last(self, grid: Grid, newest_ms: int) -> Iterator[Rows]:
-        """A reading between two steps belongs to the later one, which nothing has closed yet."""
+        """Yield the last row: a reading between two steps belongs to the later one, which is still open."""
         yield from _some(grid.advance(newest_ms + self._config.step_ms - 1))
 
 
 def _check_units(file: TelemetryFile) -> None:
-    """A model reads SI; degrees Fahrenheit taken for Celsius would score without a word."""
+    """Raise SchemaError if a point has another unit than the plant's signal."""
     if file.meta.plant not in known_plants():
         return
     units = {signal.name: signal.unit for signal in load_plant(file.meta.plant).signals}
     for point, unit in zip(file.meta.points, file.meta.units, strict=True):
         if unit != units.get(point, unit):
-            raise SchemaError(f"{file.path}: {point} is in {unit!r}; telemetry files hold it in {units[point]!r}")
+            raise SchemaError(f"{file.path}: {point} is in {unit!r}; convert it to {units[point]!r}")
 
 
 def _some(rows: Rows) -> Iterator[Rows]:

@@ -1,7 +1,7 @@
-"""Irregular readings onto the plant's regular step. No clock, no I/O: the caller says how far time has come.
+"""The grid: irregular readings become rows at the plant's regular step. It reads no clock; the caller passes the time.
 
-Row k stands at time k * step and takes each point's latest reading in (time - step, time]. A point without a
-reading keeps its last value until it is stale; then its cell is NaN and not fresh.
+Row k is at time k * step and takes each point's latest reading in (time - step, time]. A point without a reading
+keeps its last value until it is stale; then its cell is NaN and not fresh.
 """
 
 import math
@@ -19,14 +19,14 @@ NEVER = -(2**62)  # far enough that no age overflows
 
 
 class Outcome(IntEnum):
-    """What became of one reading. Every reading has exactly one outcome."""
+    """How one reading was handled. Every reading has exactly one outcome."""
 
     ACCEPTED = 0
-    SUPERSEDED = 1  # its step already holds a later reading
+    SUPERSEDED = 1  # its row already has a later reading
     DUPLICATE = 2  # same point, time and value
-    CONFLICT = 3  # same point and time, other value: the larger one stays, whatever the order
+    CONFLICT = 3  # same point and time, another value: the larger one is kept, in any order
     LATE = 4  # its row is closed
-    AHEAD = 5  # beyond the rows held open: a clock that is wrong, or a caller who forgot to advance
+    AHEAD = 5  # later than the open rows: a wrong clock, or `advance` was not called
     NOT_FINITE = 6
     UNKNOWN_POINT = 7
 
@@ -36,7 +36,7 @@ _OUT_OF_ORDER, _GAP, _STALE = range(len(Outcome), len(Outcome) + 3)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counters:
-    """Readings by outcome; readings older than their predecessor; cells held over a gap; cells gone stale."""
+    """Counts of readings by outcome and of readings out of order, and of cells held over a gap or stale."""
 
     accepted: int = 0
     superseded: int = 0
@@ -52,17 +52,18 @@ class Counters:
 
     @property
     def readings(self) -> int:
+        """The number of all readings."""
         return sum(getattr(self, outcome.name.lower()) for outcome in Outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Closed rows in time order: r rows, p points. Values are NaN exactly where they are not fresh."""
+    """Closed rows in time order: r rows, p points. Values are NaN where they are not fresh."""
 
     times_ms: NDArray[np.int64]  # [r]
     values: NDArray[np.floating[Any]]  # [r p]
     fresh: NDArray[np.bool_]  # [r p]
-    heard: NDArray[np.bool_]  # [r] some reading fell into this row
+    heard: NDArray[np.bool_]  # [r] whether the row got a reading
 
     def __len__(self) -> int:
         return len(self.times_ms)
@@ -70,9 +71,11 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GridConfig:
+    """The step of the rows, and how long values and rows are kept."""
+
     step_ms: int = 60_000
-    stale_after_ms: int = 300_000  # a value older than this at its row's time is no longer shown
-    horizon_rows: int = 1_500  # rows held open at most; a day of minutes and a little
+    stale_after_ms: int = 300_000  # a value older than this at the row's time is dropped
+    horizon_rows: int = 1_500  # rows that are open at most: a little more than a day of minutes
 
     def __post_init__(self) -> None:
         for name, least in (("step_ms", 1), ("stale_after_ms", 0), ("horizon_rows", 1)):
@@ -81,20 +84,20 @@ class GridConfig:
 
 
 class Grid:
-    """Pushed readings in, closed rows out."""
+    """Takes readings in any order and closes rows when time advances."""
 
     def __init__(self, points: Sequence[str], config: GridConfig, *, start_ms: int) -> None:
-        """The first row is the first one at or after `start_ms`."""
+        """The first row is at `start_ms` or at the next step after it."""
         self.points = tuple(points)
         self.config = config
         self._columns = {point: column for column, point in enumerate(self.points)}
         if not self.points or len(self._columns) < len(self.points):
-            raise ConfigError("grid: give at least one point, each of them once")
+            raise ConfigError("grid: give at least one point, and each point once")
         open_cells = (config.horizon_rows, len(self.points))
         self._next = -(-start_ms // config.step_ms)  # number of the oldest open row
         self._value = np.zeros(open_cells)
         self._time = np.full(open_cells, NEVER)
-        self._touched = np.zeros(config.horizon_rows, np.bool_)  # open rows that may hold something
+        self._touched = np.zeros(config.horizon_rows, np.bool_)  # open rows that may have readings
         self._held_value = np.full(len(self.points), np.nan)
         self._held_time = np.full(len(self.points), NEVER)
         self._newest = np.full(len(self.points), NEVER)
@@ -108,16 +111,17 @@ class Grid:
 
     @property
     def counters(self) -> Counters:
+        """The counts over all points so far."""
         totals = dict(zip(Counters.__dataclass_fields__, self._counts.sum(axis=1).tolist(), strict=True))
         return Counters(**totals | {"unknown_point": self._unknown})
 
     def push(self, point: str, time_ms: int, value: float) -> Outcome:
-        """One reading, in any order."""
+        """Add one reading."""
         column = self._columns.get(point)
         if column is None:
             self._unknown += 1
             return Outcome.UNKNOWN_POINT
-        outcome = self._place(column, time_ms, value + 0.0)  # + 0.0: minus zero is zero
+        outcome = self._place(column, time_ms, value + 0.0)  # + 0.0 turns minus zero into zero
         self._counts[outcome, column] += 1
         return outcome
 
@@ -136,10 +140,10 @@ class Grid:
             self._newest[column] = time_ms
         cell = row % self.config.horizon_rows, column
         self._touched[cell[0]] = True
-        there = self._time[cell]
-        if time_ms < there:
+        present = self._time[cell]
+        if time_ms < present:
             return Outcome.SUPERSEDED
-        if time_ms > there:
+        if time_ms > present:
             self._time[cell], self._value[cell] = time_ms, value
             return Outcome.ACCEPTED
         if value == self._value[cell]:
@@ -150,7 +154,7 @@ class Grid:
     def push_columns(
         self, columns: NDArray[np.int32], times_ms: NDArray[np.int64], values: NDArray[np.float64]
     ) -> None:
-        """Long data [n]: as if every reading had been pushed in turn. A column beyond the points is unknown."""
+        """Add readings [n] in long form, as if pushed in turn. A column beyond the points counts as unknown."""
         rows = -(-times_ms // self.config.step_ms)
         if self._takes_each(columns, rows, times_ms, values):
             cells = rows % self.config.horizon_rows, columns
@@ -173,7 +177,7 @@ class Grid:
         times_ms: NDArray[np.int64],
         values: NDArray[np.float64],
     ) -> bool:
-        """Known points, finite values, in order, each into an open empty cell of its own."""
+        """Return whether all readings are valid, in order, and each falls into an open empty cell of its own."""
         inside = (rows >= self._next) & (rows < self._next + self.config.horizon_rows)
         known = (columns >= 0) & (columns < len(self.points))
         if not (inside & known & np.isfinite(values)).all() or (np.diff(times_ms) < 0).any():
@@ -184,7 +188,7 @@ class Grid:
         )
 
     def push_block(self, times_ms: NDArray[np.int64], values: NDArray[Any]) -> None:
-        """Wide data [n], [n p]: as if every reading had been pushed, row by row. An empty cell is NaN."""
+        """Add readings [n p] at times [n], as if pushed row by row. NaN is an empty cell."""
         values = np.asarray(values, np.float64) + 0.0
         if values.shape != (len(times_ms), len(self.points)):
             raise SchemaError(
@@ -199,7 +203,7 @@ class Grid:
             self._push_row(time_ms, row, cells)
 
     def _takes_whole(self, rows: NDArray[np.int64]) -> bool:
-        """One reading per cell, none of them closed, ahead or taken: no case needs a second look."""
+        """Return whether every row is open and empty and gets one reading per cell, so that no case is special."""
         inside = rows[0] >= self._next and rows[-1] < self._next + self.config.horizon_rows
         distinct = bool((np.diff(rows) > 0).all())
         return bool(inside and distinct and (self._time[rows % self.config.horizon_rows] == NEVER).all())
@@ -230,19 +234,19 @@ class Grid:
         self._counts[_OUT_OF_ORDER] += finite & (time_ms < self._newest)
         self._newest = np.where(finite, np.maximum(self._newest, time_ms), self._newest)
         self._touched[row % self.config.horizon_rows] = True
-        there_time, there_value = (array[row % self.config.horizon_rows] for array in (self._time, self._value))
-        later, equal = finite & (time_ms > there_time), finite & (time_ms == there_time)
-        same = equal & (values == there_value)
+        present_time, present_value = (array[row % self.config.horizon_rows] for array in (self._time, self._value))
+        later, equal = finite & (time_ms > present_time), finite & (time_ms == present_time)
+        same = equal & (values == present_value)
         self._counts[Outcome.ACCEPTED] += later
-        self._counts[Outcome.SUPERSEDED] += finite & (time_ms < there_time)
+        self._counts[Outcome.SUPERSEDED] += finite & (time_ms < present_time)
         self._counts[Outcome.DUPLICATE] += same
         self._counts[Outcome.CONFLICT] += equal & ~same
-        there_value[later] = values[later]
-        there_value[equal] = np.maximum(values[equal], there_value[equal])
-        there_time[later] = time_ms
+        present_value[later] = values[later]
+        present_value[equal] = np.maximum(values[equal], present_value[equal])
+        present_time[later] = time_ms
 
     def advance(self, watermark_ms: int) -> Rows:
-        """Close the rows up to `watermark_ms`, at most `horizon_rows` of them: after a long silence call again."""
+        """Close and return the rows up to `watermark_ms`, at most `horizon_rows` of them per call."""
         step, horizon = self.config.step_ms, self.config.horizon_rows
         count = max(0, min(watermark_ms // step - self._next + 1, horizon))
         rows = np.arange(self._next, self._next + count, dtype=np.int64)
@@ -253,7 +257,7 @@ class Grid:
         self._touched[slots] = False
         self._next += count
 
-        # carry each point's last reading forward: index of the latest filled row, 0 = what was held before
+        # carry each point's last reading forward: index of the latest filled row, 0 = the value held before
         filled = time[1:] != NEVER
         order = np.arange(1, count + 1)[:, None]
         latest = np.maximum.accumulate(np.where(filled, order, 0), axis=0)
@@ -268,7 +272,7 @@ class Grid:
         return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh, filled.any(axis=1))
 
     def to_state(self) -> dict[str, Any]:
-        """Everything it knows, as numbers and arrays. Of the open rows only those that hold something."""
+        """Return the state as numbers and arrays; of the open rows, only those with readings."""
         open_rows = np.arange(self._next, self._next + self.config.horizon_rows)
         open_rows = open_rows[self._touched[open_rows % self.config.horizon_rows]]
         slots = open_rows % self.config.horizon_rows
@@ -286,7 +290,7 @@ class Grid:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], points: Sequence[str], config: GridConfig) -> Self:
-        """The grid that gave this state."""
+        """Return the grid that `to_state` was called on."""
         grid = cls(points, config, start_ms=state["next"] * config.step_ms)
         slots = state["open"] % config.horizon_rows
         grid._time[slots], grid._value[slots] = state["time"], state["value"]

@@ -1,4 +1,4 @@
-"""The leak check: a run whose test data was seen before it was tested on fails, with the rows that prove it."""
+"""The leak check: fails if test data were used before the test, and names the rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,9 +7,9 @@ from graphghha.windows.provenance import Fingerprint, Span
 
 
 def check_parts(parts: Mapping[str, Sequence[Span]]) -> None:
-    """No row may be read by windows of two parts. Spans are the rows the windows read, not where they end."""
+    """Raise LeakError if windows of two parts read the same row. Spans cover all rows that the windows read."""
     owned = sorted((span, part) for part, spans in parts.items() for span in spans)
-    # within one source, sorted by start: remember, per part, the span that reaches furthest
+    # spans are sorted by start within a source; this is the span of each part that reaches furthest
     furthest: dict[str, Span] = {}
     source = None
     for span, part in owned:
@@ -25,7 +25,7 @@ def check_parts(parts: Mapping[str, Sequence[Span]]) -> None:
 
 
 def check_seen(what: str, seen: Fingerprint, test: Sequence[Span], test_digests: Iterable[str] = ()) -> None:
-    """A scaler, a threshold or a calibration must not have been fitted on rows that are tested."""
+    """Raise LeakError if a scaler, a threshold or a calibration was fitted on rows of the test."""
     try:
         check_parts({what: seen.spans, "test": test})
     except LeakError as exc:
@@ -35,6 +35,6 @@ def check_seen(what: str, seen: Fingerprint, test: Sequence[Span], test_digests:
 
 
 def check_held_out(what: str, held_out: Iterable[str], trained: Iterable[str]) -> None:
-    """Cases, severities or zones that are reported as unseen must not be in training."""
+    """Raise LeakError if cases, severities or zones that are reported as unseen were in training."""
     if both := sorted(set(held_out) & set(trained)):
-        raise LeakError(f"held-out {what} in training: {', '.join(both)}; take them out of one of the two")
+        raise LeakError(f"held-out {what} in training: {', '.join(both)}; remove them from one of the two")

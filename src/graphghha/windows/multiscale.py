@@ -1,7 +1,7 @@
-"""Summaries of each point over minutes, hours and days: one score sees the last minute and the last three days.
+"""Summaries of each point over minutes, hours and days, so that one score uses the last minute and the last three days.
 
 Scaled values are held as whole multiples of QUANTUM, so that running sums are exact integers. A window is the
-difference of two of them, and the same bytes come out whether rows arrive one at a time or a year at once.
+difference of two sums, and the result has the same bytes whether rows arrive one at a time or a year at once.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from graphghha.errors import ConfigError, SchemaError
 
 QUANTUM = 2.0**-16  # of a scaler's unit: far below any signal's noise
 LIMIT = 32.0  # largest scaled value; squares of 2^21 summed over 2^20 rows fit in 63 bits, and wrapping cancels
-BLOCK_ROWS = 256  # rows that pass through at once; any number gives the same bytes, this one stays in the cache
+BLOCK_ROWS = 256  # rows processed at once; any number gives the same bytes, this one fits in the cache
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 
@@ -24,10 +24,10 @@ STEP_S = MINUTE  # between two rows of the window plan, which is that of the fan
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MultiScaleConfig:
-    """Windows in seconds, each a whole number of steps; `windows/features.py` says which ones a model reads.
+    """Windows in seconds, each a multiple of the step; `windows.features` has those that models use.
 
-    Means, standard deviations and shares of missing rows run over their window, ending with the current row; a
-    lag is the value so long ago.
+    Means, standard deviations and shares of missing rows are taken over windows that end with the current row. A lag
+    is the value that long ago.
     """
 
     step_s: int = STEP_S
@@ -46,27 +46,27 @@ class MultiScaleConfig:
                         f"multiscale.{name}: {window_s} s must be a multiple of {self.step_s} s from {least_s} up"
                     )
         if not self.feature_names:
-            raise ConfigError("multiscale: no feature is asked for")
+            raise ConfigError("multiscale: give at least one lag or window")
         if self.history_rows > 2**20:
-            raise ConfigError(f"multiscale: a window of {self.history_rows} rows; 2^20 is the most the sums can hold")
+            raise ConfigError(f"multiscale: a window has {self.history_rows} rows; at most 2^20 are possible")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
+        """The names of the features of one point, in order."""
         kinds = ("lag", "mean", "std", "missing")
         return tuple(f"{kind}_{window_s}s" for kind in kinds for window_s in getattr(self, f"{kind}s_s"))
 
     @property
     def history_rows(self) -> int:
-        """Rows a sample looks back on, its own included."""
+        """The number of rows that the longest window spans, the current one included."""
         lags = [lag_s + self.step_s for lag_s in self.lags_s]
         return max([*lags, *self.means_s, *self.stds_s, *self.missings_s]) // self.step_s
 
 
 class Summarizer:
-    """Scaled rows in, features out: the one implementation behind training, batch scoring and live scoring.
+    """Turns scaled rows into features, for training, batch scoring and live scoring alike.
 
-    It keeps running sums of the last `history_rows` rows. Rows before the first one pushed count as missing, so a
-    new block of a split, or a plant just connected, starts with a new summarizer.
+    It keeps running sums of the last `history_rows` rows. Rows before the first one count as missing.
     """
 
     def __init__(self, num_points: int, config: MultiScaleConfig) -> None:
@@ -74,14 +74,14 @@ class Summarizer:
         self.num_points = num_points
         self._capacity = config.history_rows + 1 + BLOCK_ROWS
         square_rows = max((s // config.step_s for s in config.stds_s), default=0) + 1 + BLOCK_ROWS
-        # running sums after each row, row n at slot n % length; slots not yet written hold the sum of no rows
+        # running sums after each row, row n at slot n % length; slots not yet written are the sum of no rows
         self._sum = np.zeros((self._capacity, num_points), np.int64)
         self._count = np.zeros((self._capacity, num_points), np.int32)
         self._square = np.zeros((square_rows, num_points), np.int64)
         self._rows = 0
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Rows [r p] in time order; returns features [w p f] after each row where `wanted` [r] is true."""
+        """Take rows [r p] in time order; return features [w p f] after each row where `wanted` [r] is True."""
         if values.shape != fresh.shape or values.shape != (len(wanted), self.num_points):
             raise SchemaError(
                 f"multiscale: values {values.shape}, mask {fresh.shape} and {len(wanted)} wanted flags do not fit "
@@ -98,7 +98,7 @@ class Summarizer:
         return out
 
     def _accumulate(self, values: NDArray[Any], fresh: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Extend the running sums by a block; returns the row numbers it got."""
+        """Extend the running sums by a block and return its row numbers."""
         known = fresh & np.isfinite(values)
         whole = np.where(known, np.clip(values, -LIMIT, LIMIT), 0.0).astype(np.float64, copy=False) / QUANTUM
         quanta = np.rint(whole).astype(np.int64)
@@ -110,7 +110,7 @@ class Summarizer:
         return rows
 
     def _features(self, ends: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:
-        """Feature by feature [w p] for the windows that end with rows `ends`, all still within the history."""
+        """Yield the features [w p] one by one, of windows that end with rows `ends`."""
         config, window = self.config, _Windows(self._sum, self._count, self._square, ends)
         for lag_s in config.lags_s:
             yield window.mean(lag_s // config.step_s, 1)
@@ -123,7 +123,7 @@ class Summarizer:
 
 
 class _Windows:
-    """Statistics of `width` rows that lie `back` rows before each end; a window without data has mean 0."""
+    """Statistics of windows of `width` rows that end `back` rows before each end; without data the mean is 0."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Windows:
 def summarize(
     values: NDArray[Any], fresh: NDArray[np.bool_], config: MultiScaleConfig, *, stride: int = 1, first: int = 0
 ) -> NDArray[np.float32]:
-    """Batch: features [w p f] of the windows that end with rows first, first + stride, ... of an array [n p]."""
+    """Return features [w p f] of the windows that end with rows first, first + stride, ... of an array [n p]."""
     wanted = np.zeros(len(values), np.bool_)
     wanted[first::stride] = True
     return Summarizer(values.shape[1], config).push(values, fresh, wanted)

@@ -1,4 +1,4 @@
-"""What data something has seen: the memory that makes a leak provable."""
+"""Provenance: which rows something was fitted on, for the leak check."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -15,8 +15,8 @@ from graphghha.errors import SchemaError
 class Span:
     """Rows start <= row < stop of one source.
 
-    Name a source by the file or the seed and zone, not by the case: two cases simulated from one seed share weather
-    and noise, and before the attack they share every byte.
+    The name of a source is that of a file or building, not of a case: two cases simulated from one seed share weather
+    and noise, and before the attack all bytes.
     """
 
     source: str
@@ -33,16 +33,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The spans some data came from and the SHA-256 of its bytes."""
+    """The spans that some data came from, and the SHA-256 of the data."""
 
     spans: tuple[Span, ...]
     digest: str
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fingerprint as plain JSON."""
         return {"spans": [[s.source, s.start, s.stop] for s in self.spans], "digest": self.digest}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` returns; SchemaError if a field is missing or does not fit."""
         try:
             return cls(tuple(Span(str(name), int(a), int(b)) for name, a, b in data["spans"]), str(data["digest"]))
         except (KeyError, TypeError, ValueError) as exc:
@@ -50,7 +52,7 @@ class Fingerprint:
 
 
 def fingerprint(spans: Iterable[Span], *arrays: NDArray[Any]) -> Fingerprint:
-    """Equal arrays have equal digests whatever their memory layout or byte order."""
+    """Return the fingerprint of arrays. The digest does not depend on memory layout or byte order."""
     digest = hashlib.sha256()
     for array in arrays:
         little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

@@ -1,4 +1,4 @@
-"""Signals in comparable units: a robust scaler fitted on normal training data, one pair of numbers per signal."""
+"""The scaler: brings signals to comparable units, with a center and a scale per signal fitted on normal data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,18 @@ from graphghha.windows.provenance import Fingerprint, Span, fingerprint
 
 FORMAT = "graphghha-scaler/1"
 
-# Central shares of the data and the width each has, in standard deviations, for a normal distribution. The wide
-# one sees a valve that is shut three quarters of the time; the narrow one ignores rare excursions.
+# Tails of the data that are cut off on each side, and the width of the rest in standard deviations of a normal
+# distribution. The wide range covers a valve that is mostly shut; the narrow one ignores rare excursions.
 SPREADS = ((0.25, 1.349), (0.005, 5.152))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScaleConfig:
-    """Floors keep a constant signal from exploding: its scale is at least a few times its noise, or a share of
-    the instrument's span when it has none (modes, setpoints, commands)."""
+    """The clip of scaled values and the least scale of a signal.
+
+    The scale is at least `noise_floor` times the noise or, without noise (modes, setpoints, commands), `span_floor`
+    times the span of the instrument. A constant signal would otherwise have a scale of 0.
+    """
 
     clip: float = 10.0
     noise_floor: float = 3.0
@@ -38,7 +41,7 @@ DEFAULT_SCALE = ScaleConfig()
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """scaled = clip((value - center) / scale); what is not fresh or not a number becomes 0, the middle."""
+    """scaled = clip((value - center) / scale). A value that is not fresh or not finite becomes 0."""
 
     signals: tuple[str, ...]
     center: tuple[float, ...]
@@ -47,17 +50,17 @@ class Scaler:
     seen: Fingerprint  # the normal data it was fitted on
 
     def columns(self, signals: Sequence[str | None]) -> "ColumnScaler":
-        """Laid out for data whose columns carry these signals, zone after zone; None is a node without one."""
+        """Return the scaler for data whose columns have these signals; None is a column without a signal."""
         index = {name: number for number, name in enumerate(self.signals)}
         if unknown := [name for name in signals if name is not None and name not in index]:
-            raise NotFoundError(f"scaler: no signal {unknown[0]!r}; it knows {', '.join(self.signals)}")
+            raise NotFoundError(f"scaler: unknown signal {unknown[0]!r}; it was fitted on {', '.join(self.signals)}")
         rows = [index.get(name, -1) if name is not None else -1 for name in signals]
-        # a column without a signal has scale 1 and center 0: it never holds a fresh value anyway
+        # a column without a signal never has a fresh value; center 0 and scale 1 are placeholders
         center, scale = np.array([*self.center, 0.0])[rows], np.array([*self.scale, 1.0])[rows]
         return ColumnScaler(center, scale, self.clip)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON; floats survive the round trip to the last bit."""
+        """Return what scaler.json holds; floats survive the round trip to the last bit."""
         return {
             "format": FORMAT,
             "signals": list(self.signals),
@@ -69,6 +72,7 @@ class Scaler:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` writes; SchemaError names what does not fit."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise SchemaError(f"scaler: expected a JSON object with format {FORMAT!r}")
         try:
@@ -76,7 +80,7 @@ class Scaler:
             center, scale = (tuple(float(x) for x in data[key]) for key in ("center", "scale"))
             clip, seen = float(data["clip"]), Fingerprint.from_dict(data["seen"])
         except (KeyError, TypeError, ValueError) as exc:
-            raise SchemaError(f"scaler: a field is missing or no number: {exc}") from exc
+            raise SchemaError(f"scaler: a field is missing or is not a number: {exc}") from exc
         if not (len(signals) == len(center) == len(scale)):
             raise SchemaError(f"scaler: {len(signals)} signals, {len(center)} centers, {len(scale)} scales")
         if not np.isfinite([*center, *scale, clip]).all() or min([*scale, clip]) <= 0:
@@ -86,16 +90,16 @@ class Scaler:
 
 @dataclass(frozen=True, slots=True)
 class ColumnScaler:
-    """A scaler spread over the columns of some data."""
+    """A scaler for the columns of some data."""
 
     center: NDArray[np.float64]  # [p]
     scale: NDArray[np.float64]  # [p]
     clip: float
 
     def __call__(self, values: NDArray[Any], fresh: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """[.. p] in SI to [.. p] scaled. Computed cell by cell: one row or a year give the same bytes."""
+        """Return scaled values [.. p] of values in SI units. Each cell is computed alone, so portions do not matter."""
         known = fresh & np.isfinite(values)
-        with np.errstate(over="ignore"):  # 1e308 becomes infinite, then the clip
+        with np.errstate(over="ignore"):  # an overflow becomes infinite and is then clipped
             scaled = (np.where(known, values, self.center).astype(np.float64, copy=False) - self.center) / self.scale
         return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
 
@@ -108,11 +112,11 @@ def fit_scaler(
     spans: Sequence[Span],
     config: ScaleConfig = DEFAULT_SCALE,
 ) -> Scaler:
-    """Fit on normal training data [n p] whose columns carry the named signals; zones of one signal are pooled."""
+    """Fit a scaler on normal training data [n p] with the named columns; zones are pooled by signal."""
     if values.ndim != 2 or values.shape != fresh.shape or values.shape[1] != len(columns):
         raise SchemaError(f"scaler: values {values.shape}, mask {fresh.shape} and {len(columns)} columns do not fit")
     if not spans:
-        raise DataError("scaler: say which rows it is fitted on; the leak check needs them")
+        raise DataError("scaler: give the spans it is fitted on, for the leak check")
     names = np.array([name or "" for name in columns])
     center, scale = [], []
     for signal in signals:

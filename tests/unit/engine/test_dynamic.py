@@ -125,7 +125,7 @@ def test_what_does_not_fit_is_refused_and_leaves_the_graph_as_it_was(dynamic):
         dynamic.remove_zone("attic")
     with pytest.raises(NotFoundError, match="no edge"):
         dynamic.remove_edge(first, second)
-    with pytest.raises(GraphError, match="is there already"):
+    with pytest.raises(GraphError, match="already exists"):
         dynamic.add_zone(ZONE, "zone-01")
     with pytest.raises(GraphError, match="empty graph"):
         dynamic.remove(dynamic.names)

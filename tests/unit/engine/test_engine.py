@@ -148,7 +148,7 @@ def test_auto_says_what_it_chose_and_why(adu, caplog):
 def test_a_backend_that_cannot_run_is_replaced_with_a_message(adu, caplog):
     engine = Engine(adu, PLANT, dtype="bf16", backend="onnx")
     assert engine.backend in ("native", "torch")
-    assert "the onnx backend is replaced: unavailable: the onnx backend runs fp32, not bf16" in caplog.text
+    assert "the onnx backend is replaced by another: unavailable: the onnx backend runs fp32, not bf16" in caplog.text
 
 
 def test_a_rival_on_auto_is_no_cause_for_a_warning(caplog):
@@ -172,7 +172,7 @@ def test_no_backend_at_all_is_an_error_that_names_every_reason(adu):
     [
         pytest.param(np.zeros((39, 5), np.float32), None, "40 nodes", id="wrong-nodes"),
         pytest.param(np.zeros((40, 4), np.float32), None, "5 features", id="wrong-features"),
-        pytest.param(np.zeros((1, 1, 40, 5), np.float32), None, "found", id="too-many-axes"),
+        pytest.param(np.zeros((1, 1, 40, 5), np.float32), None, "with or without a batch axis", id="too-many-axes"),
         pytest.param(np.zeros((40, 5), np.int64), None, "floating point", id="integers"),
         pytest.param(np.zeros((40, 5), np.float32), np.ones(40), "bool", id="mask-of-floats"),
         pytest.param(np.zeros((40, 5), np.float32), np.ones(39, bool), "40 nodes", id="short-mask"),
@@ -189,7 +189,7 @@ def test_features_that_are_not_numbers_are_refused_by_node(saved, backend, value
     engine = Engine(saved, PLANT, backend=backend)
     x = windows(PLANT, 2)
     x[1, 7, 3] = value
-    with pytest.raises(DataError, match="features of node 7 hold NaN or Inf"):
+    with pytest.raises(DataError, match="features of node 7 contain NaN or Inf"):
         engine.score(x)
     x[1, 7, 3] = 0.0
     assert np.isfinite(engine.score(x)).all()
@@ -235,7 +235,7 @@ def test_a_configuration_gives_the_engine_it_describes(adu):
 def test_impossible_settings_and_strange_graphs_are_refused(adu):
     with pytest.raises(ConfigError, match="unknown dtype 'int8'"):
         Engine(adu, PLANT, dtype="int8")
-    with pytest.raises(ConfigError, match="threads = 0"):
+    with pytest.raises(ConfigError, match="threads must be 1 to 1024, got 0"):
         Engine(adu, PLANT, threads=0)
     with pytest.raises(ConfigError, match="unknown backend 'cuda'"):
         Engine(adu, PLANT, backend="cuda")

@@ -22,7 +22,7 @@ def test_huge_logits_stay_finite():
 
 
 def test_logits_of_other_classes_are_refused():
-    with pytest.raises(SchemaError, match="calibration: 4 classes"):
+    with pytest.raises(SchemaError, match="calibration: the logits have 4 classes"):
         CALIBRATION(np.zeros((2, 4)))
 
 

@@ -67,7 +67,7 @@ def test_a_missing_file_an_added_file_and_a_pickle_are_refused(directory):
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
-    with pytest.raises(CheckpointError, match="no model here"):
+    with pytest.raises(CheckpointError, match="is not a model directory"):
         load_model(tmp_path)
 
 
@@ -83,13 +83,13 @@ def rewrite(directory, name, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layers": 1_000_000}, "1000000 layers, and weights of"),
-        ({"width": 1_000_000}, "where the config needs floats"),
-        ({"heads": None}, "heads None must be a whole number"),
-        ({"heads": 7}, "is no multiple of 7 heads"),
-        ({"mlp_ratio": "x"}, "mlp_ratio 'x' must be a positive number"),
-        ({"mlp_ratio": 1e6}, "where the config needs floats"),
-        ({"in_features": 3}, "where the config needs floats"),
+        ({"layers": 1_000_000}, "1000000 layers, but there are weights of"),
+        ({"width": 1_000_000}, "but the config needs floats"),
+        ({"heads": None}, "heads must be a positive whole number, got None"),
+        ({"heads": 7}, "is not a multiple of 7 heads"),
+        ({"mlp_ratio": "x"}, "mlp_ratio must be a positive number, got 'x'"),
+        ({"mlp_ratio": 1e6}, "but the config needs floats"),
+        ({"in_features": 3}, "but the config needs floats"),
         ({"layer": "vanilla_gat"}, "do not belong to this network|are missing"),
     ],
 )
@@ -170,17 +170,17 @@ def test_a_network_for_onnxruntime_stays_with_its_model(directory):
     assert load_model(directory).network_file.read_bytes() == b"a network"
 
 
-def test_a_model_never_replaces_what_is_none(model, directory):
+def test_a_model_never_replaces_what_is_not_a_model(model, directory):
     for suffix in (".old", ".partial"):
         (directory.with_name("model" + suffix) / "mine").mkdir(parents=True)
     save_model(model, directory)
     assert sorted(path.name for path in directory.parent.iterdir()) == ["model", "model.old", "model.partial"]
-    with pytest.raises(CheckpointError, match=r"model\.old: holds other things than a model"):
+    with pytest.raises(CheckpointError, match=r"model\.old: is not empty and holds no model"):
         save_model(model, directory.with_name("model.old"))
     file = directory.with_name("file")
     file.write_text("mine")
     for place in (file, file / "model"):
-        with pytest.raises(CheckpointError, match="no model can be written there"):
+        with pytest.raises(CheckpointError, match="a model cannot be written there"):
             save_model(model, place)
     assert directory.with_name("model.old").joinpath("mine").is_dir() and file.read_text() == "mine"
 

@@ -40,7 +40,7 @@ def test_a_budget_that_was_never_fitted_is_an_error():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "x"}, "format 'x', this version reads"),
+        ({"format": "x"}, "format 'x', but this version reads"),
         ({"days": None}, "days must be a finite number, got None"),
         ({"days": 0}, "must be positive"),
         ({"budget_per_day": float("nan")}, "budget_per_day must be a finite number"),

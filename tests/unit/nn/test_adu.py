@@ -128,18 +128,18 @@ def test_every_layer_can_be_explained(template, layer):
 
 def test_bad_input_is_named(adu, template, unchecked):
     good = torch.randn(8, 5)
-    with pytest.raises(SchemaError, match=r"8 nodes, 5 features\], found \[7, 5\]"):
+    with pytest.raises(SchemaError, match=r"8 nodes, 5 features\], got \[7, 5\]"):
         adu(good[:7], template)
-    with pytest.raises(SchemaError, match=r"found \[8, 4\]"):
+    with pytest.raises(SchemaError, match=r"got \[8, 4\]"):
         adu(good[:, :4], template)
-    with pytest.raises(SchemaError, match="floating point, found torch.int64"):
+    with pytest.raises(SchemaError, match="floating point, got torch.int64"):
         adu(good.long(), template)
     for mask in (torch.ones(8), torch.ones(2, 8, dtype=torch.bool), torch.ones(7, dtype=torch.bool)):
         with pytest.raises(SchemaError, match="mask must be bool"):
             adu(good, template, mask)
     broken = good.clone()
     broken[2, 1] = torch.inf
-    with pytest.raises(DataError, match="node 2 hold NaN or Inf"):
+    with pytest.raises(DataError, match="node 2 contain NaN or Inf"):
         adu(broken, template)
     with pytest.raises(CheckpointError, match="roles this model was not built for: chiller"):
         adu(torch.randn(1, 5), CpsGraph([Node("chiller", "actuator")]))

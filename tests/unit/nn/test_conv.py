@@ -218,9 +218,9 @@ torch.testing.assert_close(compiled(x, edges), conv(x, edges))
 
 def test_bad_input_is_named(unchecked):
     conv, x = make(), torch.randn(5, 6)
-    with pytest.raises(SchemaError, match=r"\[N, 6\] or \[B, N, 6\], found \[5, 4\]"):
+    with pytest.raises(SchemaError, match=r"\[N, 6\] or \[B, N, 6\], got \[5, 4\]"):
         conv(x[:, :4], EDGES)
-    with pytest.raises(SchemaError, match="found tuple"):
+    with pytest.raises(SchemaError, match="got tuple"):
         conv((x, x), EDGES)
     with pytest.raises(SchemaError, match="floating point"):
         conv(x.long(), EDGES)

@@ -223,7 +223,7 @@ def test_impossible_settings_are_refused(change):
 
 @pytest.mark.parametrize("points", [(), ("a", "a")], ids=["none", "twice"])
 def test_points_must_be_named_once(points):
-    with pytest.raises(ConfigError, match="each of them once"):
+    with pytest.raises(ConfigError, match="each point once"):
         Grid(points, CONFIG, start_ms=0)
 
 

@@ -45,5 +45,5 @@ def test_a_window_is_a_read_only_view():
 
 @pytest.mark.parametrize("shape", [(0, 1), (1, 0)], ids=["no-rows", "no-points"])
 def test_an_empty_ring_is_refused(shape):
-    with pytest.raises(ConfigError, match="at least one"):
+    with pytest.raises(ConfigError, match="must be at least 1"):
         Ring(*shape)

@@ -1,4 +1,4 @@
-"""Backends by name, behind one small protocol."""
+"""The backends of the engine by name, and the protocol they share."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -15,11 +15,11 @@ class Backend(Protocol):
     """Scores windows of one graph with one model. Safe to call from several threads."""
 
     def score(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
-        """[b s f] contiguous, [b s] or None -> [b s c]; rows of absent nodes are NaN."""
+        """Return the probabilities [b s c] of contiguous features [b s f]; NaN where the mask [b s] is False."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """How it runs, for people and logs."""
+        """Return how it runs, for people and logs."""
         ...
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ BACKENDS: dict[str, Callable[[FrozenModel, CpsGraph, str, int], Backend]] = {
 
 
 def open_backend(name: str, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> Backend:
-    """Raises EngineError with the reason when the backend cannot run here or cannot run this model."""
+    """Open a backend by name; EngineError says why it cannot run here or cannot run this model."""
     if name not in BACKENDS:
         raise ConfigError(f"unknown backend {name!r}; use auto | {' | '.join(BACKENDS)}")
     return BACKENDS[name](model, graph, dtype, threads)

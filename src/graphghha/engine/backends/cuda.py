@@ -1,6 +1,6 @@
-"""CUDA graphs: a small pass is dozens of launches that cost more than their work; recorded once, it is one launch.
+"""CUDA graphs for the torch backend: a small pass, recorded once, is one launch instead of dozens.
 
-Written for the torch backend on a GPU, and untested where there is none.
+This module is not covered by tests, which run without a GPU.
 """
 
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-WARM_UP = 3  # calls before the recording, so that libraries have chosen their kernels
+WARM_UP = 3  # calls before the recording, in which libraries choose their kernels
 
 
-class Recorded:
-    """A function of tensors of fixed shapes on one GPU; one call at a time: they share its memory."""
+class RecordedCall:
+    """A recorded function of tensors of fixed shapes on one GPU. Calls share its memory: make one at a time."""
 
     def __init__(self, function: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> None:
         self._inputs = tuple(value.clone() for value in inputs)

@@ -1,6 +1,6 @@
-"""The ADU itself, run eagerly: the judge of the other backends, and the one that runs every layer and device.
+"""The torch backend: runs the ADU itself, with every layer and on every device. Other backends are tested against it.
 
-On a CUDA device it runs where the given ADU lives; small windows are recorded as CUDA graphs.
+It runs on the device of the given ADU; on CUDA, small windows are recorded as CUDA graphs.
 """
 
 import threading
@@ -18,16 +18,16 @@ from graphghha.graph import CpsGraph
 try:
     import torch
 
-    from graphghha.engine.backends.cuda import Recorded
+    from graphghha.engine.backends.cuda import RecordedCall
     from graphghha.nn import ADU, adu_from_arrays, load_adu
 except (ImportError, EngineError) as exc:
     raise EngineError("the torch backend needs torch; run: pip install 'graphghha[torch]'") from exc
 
-LARGEST_RECORDED = 4096  # rows of a call; above, the work outweighs the launches
+LARGEST_RECORDED = 4096  # nodes of a call; in larger ones the launches hardly matter
 
 
 class TorchBackend:
-    """A copy of the model in the wanted precision."""
+    """Runs a copy of the model in the wanted precision."""
 
     def __init__(self, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> None:
         source = model.adu
@@ -36,7 +36,9 @@ class TorchBackend:
         if source is None and model.template is not None:
             source = adu_from_arrays(model.template, model.config, model.weights)
         if source is None:
-            raise EngineError("the torch backend needs an ADU, a template or a model directory; only arrays were given")
+            raise EngineError(
+                "the torch backend needs an ADU, a template or a model directory; the model has only arrays"
+            )
         self._device = source.role_embedding.weight.device
         config = replace(source.config, dtype=dtype)  # type: ignore[arg-type]  # checked by AduConfig
         self._adu = ADU.from_config(source.template, config)
@@ -44,7 +46,7 @@ class TorchBackend:
         self._adu.eval().to(self._device)
         self._tensors = self._adu.tensors(graph)
         self._measured = self._tensors.measured.cpu().numpy()
-        self._recorded: dict[tuple[int, ...], Recorded] = {}
+        self._recorded: dict[tuple[int, ...], RecordedCall] = {}
         self._lock = threading.Lock()
         # Once and for the whole process: setting it round every score would change it under other threads' scores.
         self._threads_before = torch.get_num_threads()
@@ -60,11 +62,14 @@ class TorchBackend:
             present = None if mask is None else self._tensor(mask)
             probs: torch.Tensor = self._adu(self._tensor(x), self._tensors, present).cpu()
             return probs
-        # a recording cannot look at values: what it would refuse is refused here
-        inputs = self._tensor(readable(x, mask, self._measured)), self._tensor(_everyone(x) if mask is None else mask)
+        # a recording cannot inspect values, so the features are checked here
+        inputs = (
+            self._tensor(readable(x, mask, self._measured)),
+            self._tensor(_all_present(x) if mask is None else mask),
+        )
         with self._lock:
             if x.shape not in self._recorded:
-                self._recorded[x.shape] = Recorded(lambda x, mask: self._adu(x, self._tensors, mask), inputs)
+                self._recorded[x.shape] = RecordedCall(lambda x, mask: self._adu(x, self._tensors, mask), inputs)
             return self._recorded[x.shape](*inputs)
 
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
@@ -78,5 +83,5 @@ class TorchBackend:
         torch.set_num_threads(self._threads_before)
 
 
-def _everyone(x: Floats) -> NDArray[np.bool_]:
+def _all_present(x: Floats) -> NDArray[np.bool_]:
     return np.ones(x.shape[:2], np.bool_)

@@ -1,4 +1,4 @@
-"""The fused native path: the whole ADU in one C call.
+"""The native backend: the whole ADU in one call of compiled C.
 
 b windows in a batch, s nodes, f features per node, c classes.
 """
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine.checks import refuse_features, refuse_scores
+from graphghha.engine.checks import features_error, scores_error
 from graphghha.engine.frozen import Floats, FrozenGraph, FrozenModel
 from graphghha.engine.native.plan import PackedModel, graph_arrays
 from graphghha.engine.native.weights import aligned
@@ -17,7 +17,7 @@ from graphghha.graph import CpsGraph
 
 
 class NativeBackend:
-    """Owns the plan (packed weights, CSR graph) and a pool of workspaces, one per call in flight."""
+    """Keeps the plan (packed weights, CSR graph) and a pool of workspaces, one per concurrent call."""
 
     def __init__(self, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> None:
         self._packed = PackedModel(model, dtype)
@@ -28,7 +28,7 @@ class NativeBackend:
         self._plan = self._packed.plan(frozen.num_nodes, frozen.neighborhood.max_degree, self._graph)
         self._score = self._kernel.function("ghha_score", "pppiiipp")
         self._workspace_bytes = self._kernel.function("ghha_workspace_bytes", "pii")
-        # list.pop and list.append are atomic: no lock between callers
+        # list.pop and list.append are atomic, so callers need no lock
         self._free: dict[int, list[NDArray[np.uint8]]] = {threads: [], 1: [self._workspace(1)]}
 
     def _workspace(self, windows: int) -> NDArray[np.uint8]:
@@ -37,7 +37,7 @@ class NativeBackend:
 
     def score(self, x: Floats, mask: NDArray[np.bool_] | None) -> Floats:
         batch, nodes = x.shape[:2]
-        # enough windows for every thread: each scores its own; else the threads share the tiles of one
+        # with enough windows each thread scores its own; otherwise the threads share the tiles of one window
         windows = self._threads if batch >= self._threads else 1
         free = self._free[windows]
         try:
@@ -57,9 +57,9 @@ class NativeBackend:
         )
         free.append(workspace)
         if status > 0:
-            raise refuse_features((status - 1) % nodes)
+            raise features_error((status - 1) % nodes)
         if status < 0:
-            raise refuse_scores()
+            raise scores_error()
         return probs
 
     def describe(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""onnxruntime: no torch at run time when the model directory holds a `model.onnx`.
+"""The onnxruntime backend: needs no torch if the model directory holds a `model.onnx`.
 
-b windows in a batch, s nodes, d padded neighbours.
+b windows in a batch, s nodes, d padded neighbors.
 """
 
 import tempfile
@@ -22,6 +22,8 @@ except ImportError as exc:
 
 
 class OnnxBackend:
+    """Runs the network of a model in onnxruntime, in fp32."""
+
     def __init__(self, model: FrozenModel, graph: CpsGraph, dtype: str, threads: int) -> None:
         if dtype != "fp32":
             raise EngineError(f"the onnx backend runs fp32, not {dtype}")
@@ -31,7 +33,7 @@ class OnnxBackend:
         network = _onnx_bytes(model)
         try:
             self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
-        except Exception as exc:  # onnxruntime's errors have no common base of their own
+        except Exception as exc:  # onnxruntime's errors have no common base class
             raise EngineError(f"model.onnx cannot be used ({exc}); run: graphghha export MODEL --for-engine") from exc
         frozen = FrozenGraph.from_graph(graph, model)
         nbr, nbr_mask = frozen.neighborhood.padded()

@@ -1,4 +1,4 @@
-"""The native kernel: compiled once by the system's C compiler into a user cache, verified, and loaded."""
+"""Builds the native kernel once with the system's C compiler, keeps it in a user cache, verifies and loads it."""
 
 import ctypes
 import hashlib
@@ -22,7 +22,7 @@ from graphghha.errors import EngineError
 log = logging.getLogger(__name__)
 
 SOURCES = Path(__file__).parent / "kernels"
-# no -ffast-math: NaN must stay NaN, and the rounding trick in exp must not be simplified away
+# without -ffast-math: NaN must stay NaN, and the rounding in exp must not be optimized away
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
 NATIVE = ("-march=native",)
 _DEFINES = {"fp32": (), "fp16": ("-DGHHA_FP16",), "bf16": ("-DGHHA_BF16",)}
@@ -33,15 +33,15 @@ _loaded: dict[Path, "Kernel"] = {}
 
 @dataclass(frozen=True)
 class Kernel:
-    """A loaded library and what it says about itself."""
+    """A loaded library with its properties."""
 
     library: ctypes.CDLL
     path: Path
-    compiled_in_s: float  # 0 when it came from the cache
+    compiled_in_s: float  # 0 if it came from the cache
 
     def function(self, name: str, arguments: str) -> Callable[..., int]:
-        """An exported function that returns an int64; `p` is a pointer argument, `i` an int64."""
-        # a fresh object: ctypes keeps one per name, and its types would be shared
+        """Return an exported function whose result is an int64; `p` is a pointer argument, `i` an int64."""
+        # ctypes shares one object per name, and with it the argument types; this makes a new one
         function = ctypes.CFUNCTYPE(ctypes.c_int64, *[_TYPES[a] for a in arguments])((name, self.library))
         return cast(Callable[..., int], function)
 
@@ -50,27 +50,32 @@ class Kernel:
 
     @cached_property
     def lanes(self) -> int:
+        """The number of floats in a vector register."""
         return self._number("ghha_vector_lanes")
 
     @cached_property
     def panel(self) -> int:
+        """The number of columns of a panel of weights."""
         return self._number("ghha_panel_columns")
 
     @cached_property
     def weight_format(self) -> str:
+        """The number format of packed weights."""
         return ("fp32", "fp16", "bf16", "bf16 pairs")[self._number("ghha_weight_format")]
 
     @cached_property
     def uses_amx(self) -> bool:
+        """Whether matrix products run on AMX tiles."""
         return bool(self._number("ghha_uses_amx"))
 
     @cached_property
     def tile(self) -> int:
+        """The number of rows of a tile."""
         return self._number("ghha_tile_rows")
 
 
 def cache_directory() -> Path:
-    """Where compiled kernels live: $XDG_CACHE_HOME, else the platform's usual place."""
+    """Return the folder of compiled kernels, in $XDG_CACHE_HOME or the platform's usual place."""
     if os.environ.get("XDG_CACHE_HOME"):
         base = Path(os.environ["XDG_CACHE_HOME"])
     else:
@@ -79,12 +84,12 @@ def cache_directory() -> Path:
 
 
 def kernel_path(dtype: str, target: tuple[str, ...] = NATIVE) -> Path:
-    """Where the kernel for a dtype lies, or would lie, on this machine."""
+    """Return the path of the kernel for a dtype on this machine, whether or not it exists."""
     return cache_directory() / f"graphghha-{dtype}-{_key(dtype, target)}.so"
 
 
 def load_kernel(dtype: str = "fp32", target: tuple[str, ...] = NATIVE) -> Kernel:
-    """The kernel for a dtype, from the cache or freshly compiled. Raises EngineError when neither is possible."""
+    """Return the kernel for a dtype, from the cache or newly compiled; EngineError if neither is possible."""
     with _lock:
         path = kernel_path(dtype, target)
         if path not in _loaded:
@@ -93,9 +98,9 @@ def load_kernel(dtype: str = "fp32", target: tuple[str, ...] = NATIVE) -> Kernel
 
 
 def _key(dtype: str, target: tuple[str, ...]) -> str:
-    """Changes with the sources, the flags, the compiler and the CPU."""
-    here = machine()
-    parts = [here["cpu"], here["features"], here["compiler"], FLAGS, _DEFINES[dtype], target]
+    """Return a hash of the sources, the flags, the compiler and the CPU."""
+    host = machine()
+    parts = [host["cpu"], host["features"], host["compiler"], FLAGS, _DEFINES[dtype], target]
     digest = hashlib.sha256(json.dumps(parts).encode())
     for source in sorted(SOURCES.iterdir()):
         digest.update(source.read_bytes())
@@ -103,16 +108,16 @@ def _key(dtype: str, target: tuple[str, ...]) -> str:
 
 
 def _from_cache(path: Path) -> Kernel | None:
-    """A damaged library is removed, never mapped: a truncated one would kill the process."""
+    """Return the cached kernel, or None if it is missing or damaged. A truncated library would crash the process."""
     checksum = path.with_suffix(".sha256")
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() == checksum.read_text(encoding="ascii").strip():
             return Kernel(ctypes.CDLL(str(path)), path, 0.0)
-        log.warning("engine: %s is damaged and is compiled again", path)
+        log.warning("engine: %s is damaged and will be compiled again", path)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as exc:
-        log.warning("engine: %s cannot be loaded (%s) and is compiled again", path, exc)
+        log.warning("engine: %s cannot be loaded (%s) and will be compiled again", path, exc)
     return None
 
 
@@ -131,7 +136,7 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
         _run_compiler(cc, [*FLAGS, *_DEFINES[dtype], *target], built)
         checksum = scratch / "checksum"
         checksum.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
-        # each rename is atomic; a reader between them sees a wrong checksum and compiles for itself
+        # each rename is atomic; a reader between them sees a wrong checksum and compiles its own
         built.replace(path)
         checksum.replace(path.with_suffix(".sha256"))
     finally:

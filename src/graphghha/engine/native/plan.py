@@ -27,13 +27,13 @@ class _Layer(ctypes.Structure):
 
 
 class Plan(ctypes.Structure):
-    """A model on a graph. Whoever fills it keeps the arrays behind its pointers alive."""
+    """A model on a graph. The caller must keep the arrays behind its pointers alive."""
 
     _fields_ = [(name, ctypes.c_int64) for name in _NUMBERS] + [(name, ctypes.c_void_p) for name in _GRAPH + _MODEL]
 
 
 class PackedModel:
-    """A model in the kernel's own layout: packed once, put on any number of graphs."""
+    """A model in the layout of the kernel, packed once for any number of graphs."""
 
     def __init__(self, model: FrozenModel, dtype: str) -> None:
         if model.config["layer"] != "graphghha":
@@ -88,13 +88,13 @@ class PackedModel:
         return int(array.ctypes.data)
 
     def plan(self, num_nodes: int, max_degree: int, graph: dict[str, NDArray[Any]]) -> Plan:
-        """On a graph given as the arrays `start`, `degree`, `idx`, `roles`, `kinds`, which the caller keeps alive."""
+        """Return the plan on a graph given as arrays `start`, `degree`, `idx`, `roles`, `kinds`; keep them alive."""
         pointers = {name: int(graph[name].ctypes.data) for name in _GRAPH}
         return Plan(nodes=num_nodes, max_degree=max_degree, **pointers, **self._fields)
 
 
 def graph_arrays(graph: FrozenGraph) -> dict[str, NDArray[Any]]:
-    """A frozen graph in the types of kernels/plan.h."""
+    """Return the arrays of a frozen graph in the types of kernels/plan.h."""
     neighbors = graph.neighborhood
     return {
         "start": np.ascontiguousarray(neighbors.ptr[:-1], np.int64),

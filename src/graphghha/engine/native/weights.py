@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """True and padded sizes of a model on vectors of `lanes` floats."""
+    """The sizes of a model and their padded values for vectors of `lanes` floats."""
 
     width: int
     heads: int
@@ -47,7 +47,7 @@ class Sizes:
         return _up(self.heads * self.wp, self.lanes)
 
     def branch_columns(self) -> NDArray[np.int64]:
-        """[k/2] where each column of a branch lands in its padded G columns."""
+        """Return the place [k/2] of each column of a branch among its padded G columns."""
         head, within = np.divmod(np.arange(self.width // 2), self.head_width)
         return head * self.wp + within
 
@@ -57,6 +57,7 @@ def _up(n: int, multiple: int) -> int:
 
 
 def padded(W: Floats, rows: int, columns: int) -> Floats:
+    """Return W with zeros appended up to the given shape."""
     out = np.zeros((rows, columns), np.float32)
     out[: W.shape[0], : W.shape[1]] = W
     return out
@@ -74,6 +75,7 @@ def panels(W: Floats, panel: int, weight_format: str) -> Array:
 
 
 def encoded(W: Floats, weight_format: str) -> Array:
+    """Return W in the number format of the kernel."""
     if weight_format == "fp16":
         return W.astype(np.float16)
     if weight_format.startswith("bf16"):
@@ -82,13 +84,13 @@ def encoded(W: Floats, weight_format: str) -> Array:
 
 
 def bf16_bits(W: Floats) -> NDArray[np.uint16]:
-    """Upper halves of fp32 words, rounded to nearest even."""
+    """Return W as bf16, the upper halves of its fp32 words rounded to nearest even."""
     bits = np.ascontiguousarray(W, np.float32).view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
 
 
 def rounded(W: Floats, dtype: str) -> Floats:
-    """fp32 values that the dtype can hold."""
+    """Return W rounded to values of the dtype, as fp32."""
     if dtype == "fp16":
         return W.astype(np.float16).astype(np.float32)
     if dtype == "bf16":
@@ -97,7 +99,7 @@ def rounded(W: Floats, dtype: str) -> Floats:
 
 
 def aligned(array: Array, boundary: int = 64) -> Array:
-    """A copy that starts on a cache line."""
+    """Return a copy that starts on a cache line."""
     raw = np.empty(array.nbytes + boundary, np.uint8)
     start = -raw.ctypes.data % boundary
     out = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -106,7 +108,10 @@ def aligned(array: Array, boundary: int = 64) -> Array:
 
 
 def with_gate(weights: dict[str, Floats], gate: str) -> dict[str, Floats]:
-    """A fixed gate as weights of a learned one: W_C = 0 leaves sigmoid(0) = 1/2, and W_H makes up for it, exactly."""
+    """Return the weights of a layer with a fixed gate as those of a learned one.
+
+    W_C = 0 gives gates of sigmoid(0) = 1/2, and scaling W_H corrects for them exactly.
+    """
     if gate == "learned":
         return weights
     shares = np.repeat(np.float32(2) * np.array(FIXED_GATES[gate], np.float32), weights["W_H.weight"].shape[1] // 2)
@@ -114,7 +119,7 @@ def with_gate(weights: dict[str, Floats], gate: str) -> dict[str, Floats]:
 
 
 def layer_arrays(weights: dict[str, Floats], sizes: Sizes, panel: int, weight_format: str) -> dict[str, Array]:
-    """The arrays of kernels/plan.h `Layer`, by field name."""
+    """Return the arrays of the structure `Layer` in kernels/plan.h, by field name."""
     D, G, F = sizes.D, sizes.G, sizes.F
     columns = sizes.branch_columns()
     Q1, Q2, K1, K2, V1, V2 = (W.T for W in np.split(weights["W_QKV.weight"], 6))  # each [k k/2]

@@ -1,7 +1,7 @@
-"""A whole detector as one function: a row of readings and a memory in, probabilities, alarms and the memory out.
+"""A whole detector as one torch module: from a row of readings and a memory to probabilities, alarms and the memory.
 
-What `graphghha export` writes as ONNX. It repeats windows.features, so that a gateway needs nothing of ours: the same
-windows, one row at a time, with the last rows themselves as the memory instead of running sums.
+`graphghha export` writes it as ONNX. It repeats windows.features in torch, so that a gateway does not need this
+package: the same windows, one row at a time, with the last rows as the memory instead of running sums.
 
 Z zones, S signals and n nodes of the template, f features per node, c classes, h rows of memory.
 """
@@ -28,7 +28,7 @@ OUTPUTS = ("probabilities", "alarm", "next_values", "next_residuals", "next_know
 
 
 class Step(NamedTuple):
-    """What one row gives; the last three are the next row's memory."""
+    """The outputs for one row; the last three are the memory for the next row."""
 
     probabilities: Tensor  # [Z n c] calibrated; NaN where a node is unknown
     alarm: Tensor  # [Z n] 1 where P(attack) reaches the shipped threshold, 0 where not, -1 where unknown
@@ -37,8 +37,8 @@ class Step(NamedTuple):
     known: Tensor  # [h Z S]
 
 
-class Gateway(nn.Module):
-    """One model on any number of zones that share no nodes; an empty memory is zeros and nothing known."""
+class DetectorModule(nn.Module):
+    """One model on any number of zones that share no nodes. An empty memory is all zeros, with nothing known."""
 
     center: Tensor  # [S] of the scaler
     scale: Tensor
@@ -53,7 +53,7 @@ class Gateway(nn.Module):
     b3: Tensor
     bias: Tensor  # [c] of the calibration
     source: Tensor  # [n] the signal of each node; S for none
-    witness: Tensor  # [n n] whose freshness makes a node known
+    known_by: Tensor  # [n n] nodes whose fresh readings make a node known
     nbr: Tensor  # the template's graph, as GraphTensors holds it
     nbr_mask: Tensor
     kinds: Tensor
@@ -64,7 +64,7 @@ class Gateway(nn.Module):
         config, template = AduConfig.from_dict(model.adu_config), model.template
         if config.neighbors.neighbor_divisor is not None:
             raise ConfigError(
-                "export: the neighbour cap of this model follows the size of the graph; use max_neighbors"
+                "export: the neighbor cap of this model depends on the size of the graph; use max_neighbors instead"
             )
         self.adu = adu_from_arrays(template, model.adu_config, model.weights)
         self.clip = model.scaler.clip
@@ -83,8 +83,8 @@ class Gateway(nn.Module):
             "norm_scale": model.norm.scale,
             "bias": np.array(model.calibration.bias),
             "source": source,
-            # an unmeasured node is as fresh as its neighbours, a measured one as itself
-            "witness": np.where(
+            # an unmeasured node is known while a neighbor is, a measured one while its own reading is fresh
+            "known_by": np.where(
                 (source == len(nodes))[:, None], neighborhood(template, NeighborRule()).dense(), np.eye(len(source))
             ).astype(np.float32),
             **{name: model.expectation.weights[name] for name in expectation.WEIGHTS},
@@ -100,14 +100,14 @@ class Gateway(nn.Module):
             self.register_buffer(name, tensor.clone())
 
     def forward(self, readings: Tensor, fresh: Tensor, values: Tensor, residuals: Tensor, known: Tensor) -> Step:
-        """Readings [Z S] in SI, double; fresh [Z S], bool; and the memory."""
+        """Process one row: readings [Z S] in SI units, double, their freshness [Z S], bool, and the memory."""
         fresh = fresh & readings.isfinite()
         scaled = (torch.where(fresh, readings, self.center) - self.center) / self.scale
         scaled = scaled.clamp(-self.clip, self.clip).float()
         known = torch.cat([known[1:], fresh[None]])
-        values = torch.cat([values[1:], quantised(scaled, fresh)[None]])
-        found = self.residual(scaled, summaries(values, known, features.RECENT))
-        residuals = torch.cat([residuals[1:], quantised(found, fresh)[None]])
+        values = torch.cat([values[1:], quantized(scaled, fresh)[None]])
+        residual = self.residual(scaled, summaries(values, known, features.RECENT))
+        residuals = torch.cat([residuals[1:], quantized(residual, fresh)[None]])
         points = torch.cat(
             [
                 summaries(values, known, features.VALUES),
@@ -120,7 +120,7 @@ class Gateway(nn.Module):
         return Step(*self.score(x, present), values, residuals, known)
 
     def residual(self, scaled: Tensor, recent: Tensor) -> Tensor:
-        """[Z S] in units of the expected spread: windows.expectation."""
+        """Return residuals [Z S] in units of the expected spread, as windows.expectation does."""
         silu = nn.functional.silu
         hidden = silu(recent.flatten(1)[None] @ self.W1 + self.b1)  # [S Z hidden]
         hidden = silu(hidden @ self.W2 + self.b2)
@@ -131,18 +131,19 @@ class Gateway(nn.Module):
         return residual
 
     def windows(self, points: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor]:
-        """Summaries of signals [Z S f] as normalised features of nodes [Z n f], and which nodes are known [Z n]."""
+        """Turn summaries of signals [Z S f] into features of nodes [Z n f]; also return which nodes are known [Z n]."""
         units = ((points.double() - self.norm_center) / self.norm_scale).clamp(-features.CLIP, features.CLIP)
         normed = (units.sign() * units.abs().log1p()).float()
         normed = torch.where(fresh[..., None], normed, 0.0)
         x = torch.cat([normed, torch.zeros_like(normed[:, :1])], dim=1).index_select(1, self.source)
         measured = torch.cat([fresh, torch.zeros_like(fresh[:, :1])], dim=1).index_select(1, self.source)
-        return x, measured.float() @ self.witness.T > 0
+        return x, measured.float() @ self.known_by.T > 0
 
     def score(self, x: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
+        """Return calibrated probabilities [Z n c] and alarm flags [Z n]."""
         zones, nodes = x.shape[0], self.nbr.shape[0]
         offset = torch.arange(zones, device=x.device)[:, None, None] * nodes
-        every = GraphTensors(
+        building = GraphTensors(
             Neighbors(
                 (self.nbr[None] + offset).reshape(zones * nodes, -1),
                 self.nbr_mask.expand(zones, -1, -1).reshape(zones * nodes, -1),
@@ -150,7 +151,7 @@ class Gateway(nn.Module):
             self.kinds.expand(zones, -1, -1).reshape(zones * nodes, -1),
             self.roles.expand(zones, -1).reshape(zones * nodes),
         )
-        logits = self.adu.logits(x.reshape(1, zones * nodes, -1), every, present.reshape(1, zones * nodes))
+        logits = self.adu.logits(x.reshape(1, zones * nodes, -1), building, present.reshape(1, zones * nodes))
         probs = (self.slope * logits.double() + self.bias).softmax(dim=-1).float().reshape(zones, nodes, -1)
         over = 1.0 - probs[..., 0].double() >= self.raise_at
         return (
@@ -159,14 +160,14 @@ class Gateway(nn.Module):
         )
 
 
-def quantised(x: Tensor, fresh: Tensor) -> Tensor:
-    """As the running sums hold it: whole multiples of QUANTUM, whose sums in double are exact; 0 when not fresh."""
+def quantized(x: Tensor, fresh: Tensor) -> Tensor:
+    """Return values as multiples of QUANTUM, whose sums in double are exact; 0 where not fresh."""
     whole = (torch.where(fresh, x, 0.0).clamp(-LIMIT, LIMIT) / QUANTUM).round()
     return whole * QUANTUM
 
 
 def summaries(history: Tensor, known: Tensor, config: MultiScaleConfig) -> Tensor:
-    """[.. h Z S], newest last, to [Z S features]: windows.multiscale in torch."""
+    """Return features [Z S features] of a history [h Z S], newest last, as windows.multiscale does."""
 
     def rows(window_s: int) -> int:
         return window_s // config.step_s
@@ -181,8 +182,8 @@ def summaries(history: Tensor, known: Tensor, config: MultiScaleConfig) -> Tenso
         return (mean(x * x, window_s) - mean(x, window_s).square()).clamp_min(0).sqrt()
 
     exact = history[-config.history_rows :].double()
-    found = [exact[-1 - rows(lag_s)] for lag_s in config.lags_s]
-    found += [mean(exact, window_s) for window_s in config.means_s]
-    found += [std(exact, window_s) for window_s in config.stds_s]
-    found += [1.0 - count(window_s) / rows(window_s) for window_s in config.missings_s]
-    return torch.stack(found, dim=-1).float()
+    columns = [exact[-1 - rows(lag_s)] for lag_s in config.lags_s]
+    columns += [mean(exact, window_s) for window_s in config.means_s]
+    columns += [std(exact, window_s) for window_s in config.stds_s]
+    columns += [1.0 - count(window_s) / rows(window_s) for window_s in config.missings_s]
+    return torch.stack(columns, dim=-1).float()

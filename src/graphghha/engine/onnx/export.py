@@ -1,4 +1,4 @@
-"""A model as ONNX, checked against the model itself before the file gets its name.
+"""Export to ONNX: a file is kept only if its scores equal those of the model.
 
 Z zones, S signals of the template, s nodes of a building.
 """
@@ -22,105 +22,105 @@ from graphghha.models import NETWORK_FILE, Model, load_model, write_manifest
 from graphghha.windows import FEATURE_NAMES, STEP_S
 
 FORMAT = "graphghha-gateway/1"
-# Long windows are full only after three days: one zone goes through them all, the others through the first hour.
+# The longest windows are full after three days: one zone is checked that long, larger buildings for an hour.
 CHECKED = ((1, 4400), (2, 60), (5, 60))  # zones, rows
-COMPARED_ROWS = 60  # the newest
-FAR_OFF = 50.0  # units of the scaler: beyond every clip, as an attack may be
-TOLERANCE = 1e-4  # of calibrated probabilities; sums run in another order
+COMPARED_ROWS = 60  # the last rows, whose scores are compared
+FAR_OFF = 50.0  # in units of the scaler: beyond every clip, as readings under attack may be
+TOLERANCE = 1e-4  # of calibrated probabilities, since sums run in another order
 NETWORK_TOLERANCE = 1e-5
 
 try:
     import onnxruntime
     import torch
 
-    from graphghha.engine.onnx.detector import INPUTS, OUTPUTS, RESIDUAL_ROWS, VALUE_ROWS, Gateway
+    from graphghha.engine.onnx.detector import INPUTS, OUTPUTS, RESIDUAL_ROWS, VALUE_ROWS, DetectorModule
     from graphghha.nn.onnx import as_program, export_onnx
 except (ImportError, EngineError) as exc:
     raise EngineError(f"export needs more packages ({exc}); run: pip install 'graphghha[onnx,edge]'") from exc
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written, and how far its scores are from the model's."""
+class ExportResult:
+    """What was written, and the largest difference of its scores from the model's."""
 
     path: str
     bytes: int
-    zones: tuple[int, ...]  # buildings it was checked on
-    windows: int  # that were compared
+    zones: tuple[int, ...]  # sizes of the buildings it was checked on
+    windows: int  # compared windows
     max_difference: float  # of probabilities
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def export_gateway(
+def export_detector(
     model: Model,
     path: Path,
     *,
     checked: Sequence[tuple[int, int]] = CHECKED,
     on_row: Callable[[], None] = lambda: None,
-) -> Exported:
-    """Readings in, calibrated probabilities and alarms out: everything of a model in one file for onnxruntime."""
+) -> ExportResult:
+    """Write a whole detector as one file for onnxruntime: readings in, calibrated probabilities and alarms out."""
     partial = path.with_name(path.name + ".partial")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _write_gateway(model, partial)
-        worst = check_gateway(model, partial, checked, on_row=on_row)
+        _write_detector(model, partial)
+        worst = check_detector(model, partial, checked, on_row=on_row)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     compared = sum(min(rows, COMPARED_ROWS) for _, rows in checked)
-    return Exported(str(path), path.stat().st_size, tuple(zones for zones, _ in checked), compared, worst)
+    return ExportResult(str(path), path.stat().st_size, tuple(zones for zones, _ in checked), compared, worst)
 
 
-def check_gateway(
+def check_detector(
     model: Model, path: Path, checked: Sequence[tuple[int, int]] = CHECKED, *, on_row: Callable[[], None] = lambda: None
 ) -> float:
-    """Largest difference of the file's probabilities to the model's; EngineError when they are not the same."""
+    """Return the largest difference of the file's probabilities from the model's; EngineError if it is too large."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    worst = max(_gateway_difference(model, session, zones, rows, on_row) for zones, rows in checked)
-    _refuse(worst, TOLERANCE)
+    worst = max(_detector_difference(model, session, zones, rows, on_row) for zones, rows in checked)
+    _check_tolerance(worst, TOLERANCE)
     return worst
 
 
-def export_network(directory: Path) -> Exported:
-    """The network alone into its model directory, for the engine's onnx backend: no torch, no compiler."""
+def export_network(directory: Path) -> ExportResult:
+    """Write the network into its model directory as model.onnx, for the onnx backend."""
     model = load_model(directory)
     path = directory / NETWORK_FILE
     partial = path.with_suffix(".partial")
     try:
-        export_onnx(Gateway(model).adu, partial)
+        export_onnx(DetectorModule(model).adu, partial)
         differences = [_network_difference(model, partial, model.template.replicate(zones)) for zones, _ in CHECKED]
-        _refuse(max(differences), NETWORK_TOLERANCE)
+        _check_tolerance(max(differences), NETWORK_TOLERANCE)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     write_manifest(directory)
     zones = tuple(zones for zones, _ in CHECKED)
-    return Exported(str(path), path.stat().st_size, zones, len(CHECKED), max(differences))
+    return ExportResult(str(path), path.stat().st_size, zones, len(CHECKED), max(differences))
 
 
-def _refuse(worst: float, tolerance: float) -> None:
+def _check_tolerance(worst: float, tolerance: float) -> None:
     if not worst <= tolerance:
         raise EngineError(
             f"export: probabilities differ from the model's by up to {worst:.1e}, more than {tolerance:.0e}; "
-            "the file is not kept"
+            "the file was not kept"
         )
 
 
-def _write_gateway(model: Model, path: Path) -> None:
-    gateway = Gateway(model).eval()
-    # two zones: an export must not mistake a size for a constant 1
+def _write_detector(model: Model, path: Path) -> None:
+    detector = DetectorModule(model).eval()
+    # two zones, since the export would treat a size of 1 as a constant
     inputs = tuple(torch.from_numpy(array) for array in _empty(model, 2).values())
     zones = torch.export.Dim("zones")
     shapes = ({0: zones}, {0: zones}, {1: zones}, {1: zones}, {1: zones})
-    program = as_program(gateway, inputs, INPUTS, OUTPUTS, shapes)
+    program = as_program(detector, inputs, INPUTS, OUTPUTS, shapes)
     program.model.metadata_props.update({f"graphghha.{key}": json.dumps(data) for key, data in _about(model).items()})
     program.save(str(path))
 
 
 def _about(model: Model) -> dict[str, Any]:
-    """What a reader without this package needs to feed the file and to read its answers."""
+    """Return the metadata that a user without this package needs to feed the file and to read its outputs."""
     template = model.template
     return {
         "format": FORMAT,
@@ -142,7 +142,7 @@ def _about(model: Model) -> dict[str, Any]:
 
 
 def _empty(model: Model, zones: int) -> dict[str, NDArray[Any]]:
-    """The inputs of a first row, before anything is known."""
+    """Return the inputs of the first row, with an empty memory."""
     row = (zones, model.expectation.num_signals)
     arrays = (
         np.zeros(row),
@@ -154,10 +154,10 @@ def _empty(model: Model, zones: int) -> dict[str, NDArray[Any]]:
     return dict(zip(INPUTS, arrays, strict=True))
 
 
-def _gateway_difference(
+def _detector_difference(
     model: Model, session: "onnxruntime.InferenceSession", zones: int, rows: int, on_row: Callable[[], None]
 ) -> float:
-    """Largest difference of probabilities to the scorer, on readings that wander through and past their usual range."""
+    """Return the largest difference from the scorer's probabilities, on readings in and beyond their usual range."""
     scorer = Scorer(model, model.template.replicate(zones))
     values, fresh = _readings(model, zones, rows)
     wanted = np.arange(rows) >= rows - COMPARED_ROWS
@@ -176,7 +176,7 @@ def _gateway_difference(
 
 
 def _readings(model: Model, zones: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """[r Z S] random walks in SI that end with every third signal far off, and which of them arrived."""
+    """Return random walks [r Z S] in SI units, which end with every third signal far off, and their freshness."""
     rng = np.random.default_rng(0)
     scale = model.scaler.columns(model.template.point_signals)
     shape = (rows, zones, len(scale.center))
@@ -186,10 +186,11 @@ def _readings(model: Model, zones: int, rows: int) -> tuple[NDArray[np.float64],
 
 
 def _check_alarms(alarm: NDArray[np.int8], probs: NDArray[np.float32], model: Model) -> None:
+    """Raise EngineError if alarm flags do not follow from the probabilities."""
     attack = 1.0 - probs[:, 0].astype(np.float64)
     expected = np.where(np.isnan(attack), -1, attack >= model.thresholds.rule.raise_at)
     if (alarm != expected).any():
-        raise EngineError("export: alarm flags do not follow from the probabilities; the file is not kept")
+        raise EngineError("export: alarm flags do not follow from the probabilities; the file was not kept")
 
 
 def _network_difference(model: Model, file: Path, graph: CpsGraph) -> float:
@@ -202,8 +203,8 @@ def _network_difference(model: Model, file: Path, graph: CpsGraph) -> float:
     return _difference(exported.score(x, mask), Engine(frozen, graph, backend="torch").score(x, mask))
 
 
-def _difference(found: NDArray[np.float32], expected: NDArray[np.float32]) -> float:
-    """Infinite when one of them knows a node that the other does not."""
-    if (np.isnan(found) != np.isnan(expected)).any():
+def _difference(actual: NDArray[np.float32], expected: NDArray[np.float32]) -> float:
+    """Return the largest difference, infinite if a node is unknown in only one of the two."""
+    if (np.isnan(actual) != np.isnan(expected)).any():
         return float("inf")
-    return float(np.nanmax(np.abs(found - expected), initial=0.0))
+    return float(np.nanmax(np.abs(actual - expected), initial=0.0))

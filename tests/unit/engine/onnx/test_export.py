@@ -43,7 +43,7 @@ def model():
 def exported(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("export") / "loop.onnx"
     with unchecked_shapes():
-        found = export.export_gateway(model, path)
+        found = export.export_detector(model, path)
     assert path.stat().st_size == found.bytes and [file.name for file in path.parent.iterdir()] == ["loop.onnx"]
     return found
 
@@ -80,7 +80,7 @@ def test_windows_of_every_length_agree_with_the_model_before_the_file_is_kept(ex
 def test_features_far_beyond_their_spread_are_clipped_as_the_model_clips_them(model):
     shape = (3, *model.norm.center.shape)
     points = np.random.default_rng(3).normal(0, 1, shape).astype(np.float32) * 10.0 ** np.arange(6)[:, None, None, None]
-    gateway, fresh = export.Gateway(model), torch.ones(shape[:2], dtype=torch.bool)
+    gateway, fresh = export.DetectorModule(model), torch.ones(shape[:2], dtype=torch.bool)
     for part in points:
         x, _ = gateway.windows(torch.from_numpy(part), fresh)
         measured = model.template.signal_nodes.tolist()
@@ -126,19 +126,19 @@ def test_the_file_says_how_it_is_fed_and_read(model, session):
 
 def test_a_file_that_is_not_this_model_is_refused(model, exported):
     path, few = Path(exported.path), [(2, 5)]
-    assert export.check_gateway(model, path, few) < 1e-5
+    assert export.check_detector(model, path, few) < 1e-5
     bias = tuple(value + 0.01 * number for number, value in enumerate(model.calibration.bias))
     with pytest.raises(EngineError, match="probabilities differ from the model's"):
-        export.check_gateway(replace(model, calibration=replace(model.calibration, bias=bias)), path, few)
+        export.check_detector(replace(model, calibration=replace(model.calibration, bias=bias)), path, few)
     with pytest.raises(EngineError, match="alarm flags"):
-        export.check_gateway(replace(model, thresholds=Thresholds(rule=AlarmRule(raise_at=1.0))), path, few)
+        export.check_detector(replace(model, thresholds=Thresholds(rule=AlarmRule(raise_at=1.0))), path, few)
 
 
 def test_a_cap_that_follows_the_graph_cannot_be_exported(model, tmp_path):
     rule = NeighborRule(max_neighbors=None, neighbor_divisor=2)
     config = {**model.adu_config, "neighbors": {name: getattr(rule, name) for name in model.adu_config["neighbors"]}}
-    with pytest.raises(ConfigError, match="follows the size of the graph"):
-        export.export_gateway(replace(model, adu_config=config), tmp_path / "loop.onnx")
+    with pytest.raises(ConfigError, match="depends on the size of the graph"):
+        export.export_detector(replace(model, adu_config=config), tmp_path / "loop.onnx")
 
 
 def test_the_network_in_a_model_directory_serves_the_onnx_backend(model, tmp_path, unchecked):
