@@ -13,7 +13,7 @@ def shift_page(result: Result, directory: Path) -> Path:
         "# In buildings unlike those of training",
         "",
         "Each row is a building that differs from the reference building in one way ([conditions](../testbed.md"
-        "#buildings)), or, in the last two rows, in many. The model is used as it was shipped: nothing about the "
+        "#buildings)), or, in the last two rows, in many ways. The model is used as it was shipped: nothing about the "
         f"building is known to it. Two buildings of {config['zones']} zones a row, one in January and one in July, "
         f"{config['days']} judged days each, attacked with every case of the catalogue about once in "
         f"{config['schedule']['mean_gap_days']:g} days and zone; the seeds are the same in all rows. "
