@@ -15,8 +15,9 @@ def shift_page(result: Result, directory: Path) -> Path:
         "Each row is a building that differs from the reference building in one way ([conditions](../testbed.md"
         "#buildings)), or, in the last two rows, in many ways. The model is used as it was shipped: nothing about the "
         f"building is known to it. Two buildings of {config['zones']} zones a row, one in January and one in July, "
-        f"{config['days']} judged days each, attacked with every case of the catalogue about once in "
-        f"{config['schedule']['mean_gap_days']:g} days and zone; the seeds are the same in all rows. "
+        f"{config['days']} judged days each; the pause between two attacks on a zone is "
+        f"{config['schedule']['mean_gap_days']:g} days on average, and cases are drawn from the whole catalogue. "
+        "The seeds are the same in all rows. "
         "*Quiet* false alarms are those in zones that nobody attacks; the others name the wrong node of an attacked "
         "zone. *Precision* is of node-minutes in alarm. With so few attacks a row, a difference of 0.2 in recall is "
         "within chance.",
