@@ -30,7 +30,7 @@ static void *helper(void *unused) {
         job->work(job->context, me);
         pthread_mutex_lock(&pool_lock);
         job->left++;
-        pthread_cond_signal(&pool_left);
+        pthread_cond_broadcast(&pool_left); /* several callers may wait, each for the helpers of its own job */
     }
     return NULL;
 }
