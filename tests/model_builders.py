@@ -1,27 +1,42 @@
-"""An untrained model of the small template: right in every shape, silly in every score."""
+"""Untrained models of the small template: right in every shape, silly in every score."""
 
 import numpy as np
 import torch
 
 from builders import loop_template
 from graphghha.engine import Engine, FrozenModel
-from graphghha.models import Calibration, Model, Thresholds
+from graphghha.models import Calibration, Limits, Model, Thresholds
 from graphghha.nn import ADU
 from graphghha.plants import Signal
 from graphghha.windows import (
     FEATURE_NAMES,
     RECENT,
+    EvidencePreprocessing,
     Expectation,
     FeatureNorm,
     Fingerprint,
+    Levels,
     Preprocessing,
     Span,
+    ZoneExpectation,
     fit_scaler,
     noise_floor,
     reach,
 )
+from graphghha.windows.evidence import FEATURES, switch_signals
+from graphghha.windows.zone_expectation import CHANNELS, input_mask
 
 HIDDEN = 4
+LIMITS = Limits(
+    floor=3.5,
+    cap=8.0,
+    shipped=4.0,
+    budget_per_day=0.1,
+    set_share=0.05,
+    coverage=0.9,
+    false_low=0.2,
+    false_high=0.8,
+)
 
 
 def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
@@ -55,4 +70,72 @@ def small_model(seed: int = 0, layer: str = "graphghha") -> Model:
         thresholds=Thresholds(),
         known_answer={"features": features, "probabilities": answer},
         provenance={"seed": seed},
+    )
+
+
+def small_levels(signals: int, predictors: int) -> Levels:
+    """Levels that leave residuals as they are."""
+
+    def each(*values: float) -> np.ndarray:
+        return np.tile(np.array(values, np.float32), (1, signals, 1))
+
+    return Levels(
+        slopes=np.zeros((1, signals, predictors), np.float32),
+        bounds=each(0, 0),
+        width=np.ones((1, signals), np.float32),
+        spans=each(1, 1, 1, 1, 1),
+        sizes=each(1, 1),
+        restlessness=each(-4, -2, 0),
+        gap=each(0, 1),
+        heard=np.ones((1, signals), bool),
+    )
+
+
+def small_zone_preprocessing(seed: int = 0, *, scale: float = 0.3) -> EvidencePreprocessing:
+    """What turns readings around 20 into features of the evidence kind; `scale` 0 expects 20 always."""
+    template, rng = loop_template(), np.random.default_rng(seed)
+    names = template.point_signals
+    count = len(names)
+    units = {"valve": "fraction"}
+    signals = [
+        Signal(name=name, meaning=name, unit=units.get(name, "degC"), low=0, high=50, noise=0.1) for name in names
+    ]
+    values = np.random.default_rng(7).normal(20, 2, (500, count))
+    scaler = fit_scaler(values, np.ones(values.shape, bool), names, signals, [Span("normal", 0, 500)])
+    mask = input_mask(template)[..., None]
+    shapes = {"W0": (count * CHANNELS, 2), "W1": (count * CHANNELS, HIDDEN), "b1": (1, HIDDEN), "W2": (HIDDEN, HIDDEN)}
+    shapes |= {"b2": (1, HIDDEN), "W3": (HIDDEN, 2), "b3": (1, 2)}
+    weights = {name: rng.normal(0, 1, (count, *shape)).astype(np.float32) * scale for name, shape in shapes.items()}
+    for name in ("W0", "W1"):
+        weights[name] = weights[name] * mask
+    switches = switch_signals(signals)
+    return EvidencePreprocessing(
+        scaler,
+        ZoneExpectation(weights, np.full(count, 0.01, np.float32)),
+        small_levels(count, 1 + count + len(switches)),
+        switches,
+        np.array([[0.0, 50.0]] * count),
+    )
+
+
+def small_zone_model(seed: int = 0, *, scale: float = 0.3) -> Model:
+    template = loop_template()
+    torch.manual_seed(seed)
+    adu = ADU(template, in_features=len(FEATURES), head="binary", width=16, heads=2, layers=2)
+    frozen = FrozenModel.from_adu(adu)
+    features = np.random.default_rng(seed).normal(0, 1, (template.num_nodes, len(FEATURES))).astype(np.float32)
+    return Model(
+        plant="loop",
+        template=template,
+        adu_config=adu.config.to_dict(),
+        weights=dict(frozen.weights),
+        preprocessing=small_zone_preprocessing(seed, scale=scale),
+        calibration=Calibration(1.0, (0.0, 0.0), Fingerprint((), "")),
+        thresholds=Thresholds(),
+        known_answer={
+            "features": features,
+            "probabilities": Engine(frozen, template, backend="torch").score(features),
+        },
+        provenance={"seed": seed},
+        limits=LIMITS,
     )

@@ -4,7 +4,7 @@ import hashlib
 from contextlib import ExitStack
 from pathlib import Path
 
-from graphghha.engine import Scorer
+from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError
 from graphghha.models import load_model, shipped_model
 from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
@@ -13,7 +13,7 @@ from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
 from graphghha.settings import Settings, SiteTable
 from graphghha.sources import CheckReport, Source, check_source, open_source
-from graphghha.windows import REBUILD_ROWS
+from graphghha.windows import open_forecast
 
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
@@ -48,11 +48,11 @@ def open_detector(directory: Path, zones: int) -> Detector:
         model=f"{directory.name}@{digest[:12]}",
         plant=plant,
         graph=graph,
-        make_scorer=lambda: Scorer(model, graph),
+        make_scorer=lambda: open_scorer(model, graph),
         rule=model.thresholds.rule,
         group_rule=model.thresholds.group,
-        evidence_providers=(SignalEvidence(graph, plant, model.scaler, model.expectation),),
-        history_rows=REBUILD_ROWS,
+        evidence_providers=(SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, model.template)),),
+        history_rows=rebuild_rows(model),
     )
 
 

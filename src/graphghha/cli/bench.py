@@ -163,7 +163,13 @@ def precision(scope: "Scope", nodes: int, threads: int) -> dict[str, Any]:
 
 @_benchmark("model")
 @click.option("--condition", "conditions", multiple=True, metavar="NAME", help="Judge this condition only; repeatable.")
-def shift(scope: "Scope", conditions: tuple[str, ...]) -> dict[str, Any]:
+@click.option(
+    "--commission-days", default=0, show_default=True, type=click.IntRange(0, 90), help="Also judge it commissioned."
+)
+@click.option(
+    "--pause-days", default=0, show_default=True, type=click.IntRange(0, 300), help="From commissioning to judging."
+)
+def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pause_days: int) -> dict[str, Any]:
     """A model in buildings unlike its training."""
     from dataclasses import asdict, replace
 
@@ -171,7 +177,7 @@ def shift(scope: "Scope", conditions: tuple[str, ...]) -> dict[str, Any]:
     from graphghha.lab.evaluation import ShiftConfig, shift_rows, without_nan
     from graphghha.models import load_model
 
-    config = ShiftConfig(seed=scope.seed, conditions=conditions)
+    config = ShiftConfig(seed=scope.seed, conditions=conditions, commission_days=commission_days, pause_days=pause_days)
     if scope.quick:
         config = replace(config, days=1, zones=3)
     rows = shift_rows(load_model(scope.model), config, progress=scope.progress)

@@ -8,6 +8,7 @@ from graphghha import __version__
 from graphghha.cli.alarms import alarms
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
+from graphghha.cli.commission import commission
 from graphghha.cli.config import config
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
@@ -51,6 +52,7 @@ for command in (
     alarms,
     bench,
     cases,
+    commission,
     config,
     demo,
     doctor,

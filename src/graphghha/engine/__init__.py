@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from graphghha.engine.engine import Engine, EngineConfig
     from graphghha.engine.frozen import FrozenModel
     from graphghha.engine.incremental import IncrementalEngine
+    from graphghha.engine.opening import AnyScorer, open_scorer, rebuild_rows
     from graphghha.engine.scorer import Scored, Scorer
+    from graphghha.engine.zone_scorer import ZoneScorer
 
 # Loaded on first use: `graphghha doctor` needs engine.machine alone and must not wait for numpy.
 _MODULES = {
+    "AnyScorer": "opening",
     "DynamicEngine": "dynamic",
     "Engine": "engine",
     "EngineConfig": "engine",
@@ -21,10 +24,14 @@ _MODULES = {
     "IncrementalEngine": "incremental",
     "Scored": "scorer",
     "Scorer": "scorer",
+    "ZoneScorer": "zone_scorer",
+    "open_scorer": "opening",
+    "rebuild_rows": "opening",
     "score_file": "batch",
 }
 
 __all__ = [
+    "AnyScorer",
     "DynamicEngine",
     "Engine",
     "EngineConfig",
@@ -32,6 +39,9 @@ __all__ = [
     "IncrementalEngine",
     "Scored",
     "Scorer",
+    "ZoneScorer",
+    "open_scorer",
+    "rebuild_rows",
     "score_file",
 ]
 

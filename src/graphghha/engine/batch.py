@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.engine.engine import EngineConfig
-from graphghha.engine.scorer import Scorer
+from graphghha.engine.opening import open_scorer
 from graphghha.errors import DataError
 from graphghha.models import load_model
 from graphghha.plants.arrow import pa
@@ -86,7 +86,7 @@ def score_file(
     graph = model.template.replicate(len(zones))
     portion_rows = max(1, min(MAX_PORTION_ROWS, CELLS_PER_PORTION // graph.num_nodes))
     rows = FileRows(file, model.template, portion_rows=portion_rows)
-    scorer = Scorer(model, graph, engine)
+    scorer = open_scorer(model, graph, engine)
     layout = _Layout(zones, model.template.names)
     count, unknown = 0, 0
     make_folder(out.parent)

@@ -42,7 +42,7 @@ class Scorer:
     def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
         check_known_answer(model, Engine.from_config(model, model.template, engine))
         self.engine = engine_for(model, graph, engine)
-        self.featurizer = Featurizer(graph, model.template, model.preprocessing)
+        self.featurizer = Featurizer(graph, model.template, model.node_preprocessing)
         self.calibration = model.calibration
         self._explainer = Explainer(model, graph)
 

@@ -10,6 +10,7 @@ from graphghha.models.directory import (
     shipped_model,
 )
 from graphghha.models.manifest import MANIFEST, write_manifest
+from graphghha.models.site import CommissioningRecord, Limits, StandingFault
 from graphghha.models.thresholds import BudgetSearch, Thresholds
 
 __all__ = [
@@ -17,7 +18,10 @@ __all__ = [
     "NETWORK_FILE",
     "BudgetSearch",
     "Calibration",
+    "CommissioningRecord",
+    "Limits",
     "Model",
+    "StandingFault",
     "Thresholds",
     "check_destination",
     "load_model",

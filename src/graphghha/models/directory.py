@@ -6,7 +6,9 @@
 | expectation.safetensors | weights of the expectation |
 | known_answer.safetensors | features of one window and the probabilities the network must give for them |
 | config.json | ADU settings, plant, provenance (seed, versions, cases seen and held out) |
-| template.json, scaler.json, features.json | graph of one zone; scale of every signal; scale of every feature |
+| template.json, scaler.json, features.json | graph of one zone; scale of every signal; kind and scale of the features |
+| levels.safetensors | what is usual at a site, for features of the evidence kind |
+| limits.json, commissioning.json | limits for the threshold of a site; the record of its commissioning |
 | calibration.json, thresholds.json | calibration of the probabilities; alarm and incident rules |
 | README.md | the model card with its report card |
 | model.onnx | the network for onnxruntime, if `graphghha export --for-engine` has put it there |
@@ -32,9 +34,21 @@ from graphghha.errors import CheckpointError, GraphGHHAError, NotFoundError
 from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.models.calibration import Calibration
 from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
+from graphghha.models.site import CommissioningRecord, Limits
 from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
-from graphghha.windows import FEATURE_NAMES, RECENT, Expectation, FeatureNorm, Preprocessing, Scaler
+from graphghha.windows import (
+    FEATURE_NAMES,
+    RECENT,
+    EvidencePreprocessing,
+    Expectation,
+    FeatureNorm,
+    Levels,
+    Preprocessing,
+    Scaler,
+    ZoneExpectation,
+)
+from graphghha.windows.evidence import FEATURES, KIND
 
 Arrays = Mapping[str, NDArray[Any]]
 NETWORK_FILE = "model.onnx"
@@ -49,35 +63,74 @@ class Model:
     template: CpsGraph
     adu_config: Mapping[str, Any]
     weights: Arrays
-    preprocessing: Preprocessing
+    preprocessing: Preprocessing | EvidencePreprocessing
     calibration: Calibration
     thresholds: Thresholds
     known_answer: Arrays  # features [s f], probabilities [s c]
     provenance: Mapping[str, Any]
     card: str = ""
+    limits: Limits | None = None  # of a model that judges zones
+    commissioning: CommissioningRecord | None = None  # of a model that was commissioned at a site
     network_file: Path | None = None  # ONNX form of the network, for engines without torch and compiler
 
     def __post_init__(self) -> None:
         check_network(self.adu_config, self.weights, len(set(self.template.roles)))
-        signals, features = len(self.template.points), len(FEATURE_NAMES)
-        inputs = signals * len(RECENT.feature_names)
         if missing := [name for name in ("features", "probabilities") if name not in self.known_answer]:
             raise CheckpointError(f"known answer: the array {missing[0]!r} is missing")
+        nodes, features = self.template.num_nodes, len(self.feature_names)
         for what, shape, expected in (
-            ("expectation", (self.expectation.num_signals,), (signals,)),
-            ("expectation", self.expectation.weights["W1"].shape[:2], (signals, inputs)),
-            ("feature norm", self.norm.center.shape, (signals, features)),
-            ("feature norm", self.norm.scale.shape, (signals, features)),
-            ("known answer", self.known_answer["features"].shape, (self.template.num_nodes, features)),
-            ("known answer", self.known_answer["probabilities"].shape[:-1], (self.template.num_nodes,)),
+            *self._preprocessing_shapes(),
+            ("known answer", self.known_answer["features"].shape, (nodes, features)),
+            ("known answer", self.known_answer["probabilities"].shape[:-1], (nodes,)),
         ):
             if tuple(shape) != expected:
                 raise CheckpointError(f"{what}: shape {tuple(shape)}, but the template and features need {expected}")
         for name, array in (*self.weights.items(), *self.known_answer.items()):
             if not np.isfinite(array).all():
                 raise CheckpointError(f"weights {name!r} are not finite")
-        if not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
+        if self.judges_zones:
+            if self.adu_config["head"] != "binary":
+                raise CheckpointError("features of the evidence kind need a network with a binary head")
+        elif not (np.isfinite([self.norm.center, self.norm.scale]).all() and self.norm.scale.min() > 0):
             raise CheckpointError("feature norm: centers must be finite, scales finite and above 0")
+
+    def _preprocessing_shapes(self) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+        """Return what has a shape, the shape it has, and the one that the template needs."""
+        signals = len(self.template.points)
+        if isinstance(self.preprocessing, EvidencePreprocessing):
+            return [("expectation", (self.preprocessing.num_signals,), (signals,))]
+        inputs, features = signals * len(RECENT.feature_names), len(FEATURE_NAMES)
+        expectation = self.preprocessing.expectation
+        return [
+            ("expectation", (expectation.num_signals,), (signals,)),
+            ("expectation", expectation.weights["W1"].shape[:2], (signals, inputs)),
+            ("feature norm", self.norm.center.shape, (signals, features)),
+            ("feature norm", self.norm.scale.shape, (signals, features)),
+        ]
+
+    @property
+    def judges_zones(self) -> bool:
+        """Whether the network is asked about zones first, and then about nodes."""
+        return isinstance(self.preprocessing, EvidencePreprocessing)
+
+    @property
+    def node_preprocessing(self) -> Preprocessing:
+        """The preprocessing of a model that judges every node alone; CheckpointError if it judges zones."""
+        if isinstance(self.preprocessing, EvidencePreprocessing):
+            raise CheckpointError("this needs a model that judges single nodes, and the model judges zones")
+        return self.preprocessing
+
+    @property
+    def zone_preprocessing(self) -> EvidencePreprocessing:
+        """The preprocessing of a model that judges zones; CheckpointError if it judges every node alone."""
+        if not isinstance(self.preprocessing, EvidencePreprocessing):
+            raise CheckpointError("this needs a model that judges zones, and the model judges single nodes")
+        return self.preprocessing
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features of a node."""
+        return FEATURES if self.judges_zones else FEATURE_NAMES
 
     @property
     def scaler(self) -> Scaler:
@@ -85,27 +138,34 @@ class Model:
         return self.preprocessing.scaler
 
     @property
-    def expectation(self) -> Expectation:
+    def expectation(self) -> Expectation | ZoneExpectation:
         """The model of what each signal should read, given the others."""
         return self.preprocessing.expectation
 
     @property
     def norm(self) -> FeatureNorm:
-        """The scale of every feature in normal operation."""
-        if self.preprocessing.norm is None:
+        """The scale of every feature in normal operation; features of the evidence kind have levels instead."""
+        if self.node_preprocessing.norm is None:
             raise CheckpointError("feature norm: a model needs one; fit it on normal windows")
-        return self.preprocessing.norm
+        return self.node_preprocessing.norm
 
     @property
     def fingerprint(self) -> str:
         """A SHA-256 of everything that decides scores and alarms; the model card does not."""
         digest = hashlib.sha256()
-        for arrays in (self.weights, self.expectation.weights):
+        arrays_of_features, features = self._features_parts()
+        for arrays in (self.weights, self.expectation.weights, *arrays_of_features.values()):
             for name in sorted(arrays):
                 digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
-        values = [each.to_dict() for each in (self.scaler, self.norm, self.calibration, self.thresholds)]
+        values = [self.scaler.to_dict(), features, *(each.to_dict() for each in (self.calibration, self.thresholds))]
         digest.update(json.dumps(values, sort_keys=True).encode())
         return digest.hexdigest()
+
+    def _features_parts(self) -> tuple[dict[str, Arrays], dict[str, Any]]:
+        """Return the files of arrays that features need beside the expectation, and what features.json holds."""
+        if isinstance(self.preprocessing, EvidencePreprocessing):
+            return {"levels": self.preprocessing.levels.to_arrays()}, self.preprocessing.to_dict()
+        return {}, self.norm.to_dict()
 
 
 def save_model(model: Model, directory: Path) -> None:
@@ -142,10 +202,12 @@ def check_destination(directory: Path) -> Path:
 
 
 def _write(model: Model, fresh: Path) -> None:
+    arrays_of_features, features = model._features_parts()
     for name, arrays in (
         ("model", model.weights),
         ("expectation", {**model.expectation.weights, "floor": model.expectation.floor}),
         ("known_answer", model.known_answer),
+        *arrays_of_features.items(),
     ):  # save_file would make files that only their owner can read
         (fresh / f"{name}.safetensors").write_bytes(save(_contiguous(arrays)))
     write_graph(model.template, fresh / "template.json")
@@ -158,9 +220,10 @@ def _write(model: Model, fresh: Path) -> None:
     for name, data in (
         ("config", config),
         ("scaler", model.scaler.to_dict()),
-        ("features", model.norm.to_dict()),
+        ("features", features),
         ("calibration", model.calibration.to_dict()),
         ("thresholds", model.thresholds.to_dict()),
+        *((name, part.to_dict()) for name, part in _optional(model).items() if part is not None),
     ):
         (fresh / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant}\n", encoding="utf-8")
@@ -180,26 +243,41 @@ def load_model(directory: Path) -> Model:
         template = read_graph(directory / "template.json")
         if template.content_hash != config["template_hash"]:
             raise CheckpointError("template.json is not the template these weights were made for")
-        expectation = load_file(directory / "expectation.safetensors")
-        if (floor := expectation.pop("floor", None)) is None:
-            raise CheckpointError("expectation: the array 'floor' is missing")
         return Model(
             plant=config["plant"],
             template=template,
             adu_config=config["adu"],
             weights=load_file(directory / "model.safetensors"),
-            preprocessing=Preprocessing(
-                Scaler.from_dict(scaler), Expectation(expectation, floor), FeatureNorm.from_dict(features)
-            ),
+            preprocessing=_load_preprocessing(directory, Scaler.from_dict(scaler), features),
             calibration=Calibration.from_dict(calibration),
             thresholds=Thresholds.from_dict(thresholds),
             known_answer=load_file(directory / "known_answer.safetensors"),
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),
+            limits=_read_optional(directory / "limits.json", Limits),
+            commissioning=_read_optional(directory / "commissioning.json", CommissioningRecord),
             network_file=network if (network := directory / NETWORK_FILE).exists() else None,
         )
     except (GraphGHHAError, OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc
+
+
+def _load_preprocessing(directory: Path, scaler: Scaler, features: Any) -> Preprocessing | EvidencePreprocessing:
+    expectation = load_file(directory / "expectation.safetensors")
+    if (floor := expectation.pop("floor", None)) is None:
+        raise CheckpointError("expectation: the array 'floor' is missing")
+    if isinstance(features, Mapping) and features.get("kind") == KIND:
+        levels = Levels.from_arrays(load_file(directory / "levels.safetensors"))
+        return EvidencePreprocessing.from_parts(scaler, ZoneExpectation(expectation, floor), levels, features)
+    return Preprocessing(scaler, Expectation(expectation, floor), FeatureNorm.from_dict(features))
+
+
+def _optional(model: Model) -> dict[str, Limits | CommissioningRecord | None]:
+    return {"limits": model.limits, "commissioning": model.commissioning}
+
+
+def _read_optional(path: Path, kind: Any) -> Any:
+    return kind.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
 
 def _contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:

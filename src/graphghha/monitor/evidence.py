@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
 from graphghha.plants import Plant, Signal
-from graphghha.windows import RECENT, Expectation, Scaler, summarize
+from graphghha.windows import Forecast
+from graphghha.windows.forecast import TYPICAL_ROWS
 
-RECENT_ROWS = RECENT.history_rows
-TYPICAL_ROWS = 5  # a single row is too noisy
 NORMAL_SPREADS = 3.0  # half-width of the normal range around the expected value
 MOST_SIGNALS, MOST_EDGES = 5, 4
 
@@ -73,16 +72,13 @@ class Finding:
 class SignalEvidence:
     """Compares readings with what the model expects of them."""
 
-    def __init__(self, graph: CpsGraph, plant: Plant, scaler: Scaler, expectation: Expectation) -> None:
-        self._graph, self._plant, self._scaler, self._expectation = graph, plant, scaler, expectation
+    def __init__(self, graph: CpsGraph, plant: Plant, forecast: Forecast) -> None:
+        self._graph, self._plant, self._forecast = graph, plant, forecast
         self._near = neighborhood(graph, NeighborRule(self_loops=False))
-        roles = [plant.template.roles[node] for node in plant.template.signal_nodes]
-        column = {int(node): at for at, node in enumerate(graph.signal_nodes)}
-        by_place = {(graph.zones[node], graph.roles[node]): node for node in column}
-        self._zones = {
-            zone: [by_place[zone, role] for role in roles if (zone, role) in by_place] for zone in set(graph.zones)
-        }
-        self._column, self._num_signals = column, len(roles)
+        self._column = {int(node): at for at, node in enumerate(graph.signal_nodes)}
+        self._zones: dict[str | None, list[int]] = {}
+        for node in self._column:
+            self._zones.setdefault(graph.zones[node], []).append(node)
 
     def explain(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
         """Return the unusual signals of the node and its neighbors, and the edges they concern."""
@@ -99,25 +95,20 @@ class SignalEvidence:
     def findings(self, zone: str | None, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[Finding]:
         """Return a finding for every fresh signal of a zone, from the newest rows."""
         nodes = self._zones.get(zone, [])
-        if len(nodes) < self._num_signals or not len(values):
+        if not nodes or not len(values):
             return []
+        mean, spread = self._forecast.expected(values, fresh)
+        seen = np.where(fresh, values, np.nan)[-TYPICAL_ROWS:]
         columns = [self._column[node] for node in nodes]
-        own = self._scaler.columns([self._graph.signals[node] for node in nodes])
-        scaled = own(values[:, columns], fresh[:, columns])
-        count = min(TYPICAL_ROWS, len(values))
-        means = summarize(scaled, fresh[:, columns], RECENT, first=len(values) - count)  # [count S L]
-        mean, spread = (each.mean(axis=0) for each in self._expectation.expected(means.reshape(count, -1)))
-        seen = np.where(fresh[-count:], values[-count:], np.nan)
-        signals = [self._plant.signal(str(self._graph.signals[node])) for node in nodes]
         return [
             Finding(
                 node,
-                signals[at],
+                self._plant.signal(str(self._graph.signals[node])),
                 float(np.nanmedian(seen[:, column])),  # a mean over a jump would be a value that was never read
-                float(mean[at] * own.scale[at] + own.center[at]),
-                float(spread[at] * own.scale[at]),
+                float(mean[column]),
+                float(spread[column]),
             )
-            for at, (node, column) in enumerate(zip(nodes, columns, strict=True))
+            for node, column in zip(nodes, columns, strict=True)
             if fresh[-1, column]
         ]
 

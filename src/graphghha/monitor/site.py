@@ -11,12 +11,11 @@ from graphghha._util.times import iso
 from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, IsaState
 from graphghha.errors import ConfigError
 from graphghha.monitor.detector import Detector
-from graphghha.monitor.evidence import RECENT_ROWS
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Step
 from graphghha.monitor.row_clock import RowClock, RowClockConfig
 from graphghha.sources import Batch
-from graphghha.windows import Counters, Ring, Rows
+from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
 
 FORMAT = 2
 AFTER_EFFECT_MS = 24 * 3_600_000  # rooms take hours to settle, and the detector's windows cover a day

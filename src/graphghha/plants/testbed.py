@@ -1,6 +1,6 @@
 """What a testbed returns for training and evaluation: telemetry with its ground truth, day by day."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -31,6 +31,13 @@ class Testbed(Protocol):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The names of its buildings: the reference first, then those that differ from it in one way each."""
+
+    @property
+    def mechanisms(self) -> Mapping[str, float]:
+        """The mechanisms of its generic attacks, `generic:MECHANISM:SEED`, and how often each is drawn."""
+
+    def points_of(self, building: str) -> tuple[str, ...]:
+        """Return the signals that a building reports; a site need not have all of them."""
 
     def run(
         self,

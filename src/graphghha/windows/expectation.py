@@ -98,14 +98,15 @@ class Expectation:
     def _predict(self, block: Floats) -> tuple[Floats, Floats]:
         w = self.weights
         first = (block @ self._first).reshape(len(block), self.num_signals, -1).transpose(1, 0, 2)  # [S n h]
-        hidden = _silu(first + w["b1"])
-        hidden = _silu(hidden @ w["W2"] + w["b2"])
+        hidden = silu(first + w["b1"])
+        hidden = silu(hidden @ w["W2"] + w["b2"])
         mean, log_spread = (hidden @ w["W3"] + w["b3"]).transpose(2, 1, 0)  # [n S] each
         spread = np.exp(np.clip(log_spread, *LOG_SPREAD))
         return mean, np.sqrt(spread * spread + self.floor * self.floor).astype(np.float32)
 
 
-def _silu(x: Floats) -> Floats:
+def silu(x: Floats) -> Floats:
+    """Return x times its logistic function."""
     with np.errstate(over="ignore"):  # exp(-x) may be infinite; the quotient is then 0, which is right
         gated: Floats = x / (np.float32(1.0) + np.exp(-x))
     return gated

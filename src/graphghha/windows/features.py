@@ -111,16 +111,14 @@ class Featurizer:
         self._nodes = graph.signal_nodes  # [p]
         roles = [template.roles[node] for node in template.signal_nodes]
         self._num_signals = len(roles)
-        self._num_zones, self._order = _zone_layout(graph, roles)
+        self._num_zones, self._order = zone_layout(graph, roles)
         self._scale = preprocessing.scaler.columns(graph.point_signals)
         self._expectation = preprocessing.expectation
         self._num_rows = 0
         count = len(self._nodes)
         self._recent, self._values = Summarizer(count, RECENT), Summarizer(count, VALUES)
         self._residuals, self._sizes = Summarizer(count, RESIDUALS), Summarizer(count, SIZES)
-        near = neighborhood(graph, NeighborRule(self_loops=False))
-        unmeasured = np.setdiff1d(np.arange(graph.num_nodes), self._nodes)
-        self._neighbors_of_unmeasured = {int(node): near.neighbors(int(node)) for node in unmeasured}
+        self._unmeasured = unmeasured_neighbors(graph, self._nodes)
 
     @property
     def num_rows(self) -> int:
@@ -144,7 +142,9 @@ class Featurizer:
             self._sizes.push(np.abs(residuals), fresh, wanted),
         )
         return Windows(
-            self._lay_out(*summaries, fresh[wanted]), self._known(fresh[wanted]), first + np.flatnonzero(wanted)
+            self._lay_out(*summaries, fresh[wanted]),
+            known_nodes(fresh[wanted], self._nodes, self.graph.num_nodes, self._unmeasured),
+            first + np.flatnonzero(wanted),
         )
 
     def _residual(self, scaled: Floats, fresh: Bools) -> Floats:
@@ -167,16 +167,26 @@ class Featurizer:
         features[:, self._nodes] = np.where(fresh[..., None], points, np.float32(0.0))
         return features
 
-    def _known(self, fresh: Bools) -> Bools:
-        """Return which nodes are known: those with a fresh signal, and unmeasured ones with a known neighbor."""
-        known = np.zeros((len(fresh), self.graph.num_nodes), np.bool_)
-        known[:, self._nodes] = fresh
-        for node, neighbors in self._neighbors_of_unmeasured.items():
-            known[:, node] = known[:, neighbors].any(axis=1)
-        return known
+
+def unmeasured_neighbors(graph: CpsGraph, measured: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
+    """Return the neighbors of every node that is not measured."""
+    near = neighborhood(graph, NeighborRule(self_loops=False))
+    unmeasured = np.setdiff1d(np.arange(graph.num_nodes), measured)
+    return {int(node): near.neighbors(int(node)) for node in unmeasured}
 
 
-def _zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int64]]:
+def known_nodes(
+    fresh: Bools, nodes: NDArray[np.int64], num_nodes: int, unmeasured: Mapping[int, NDArray[np.int64]]
+) -> Bools:
+    """Return which nodes are known [w s]: those with a fresh signal, and unmeasured ones with a known neighbor."""
+    known = np.zeros((len(fresh), num_nodes), np.bool_)
+    known[:, nodes] = fresh
+    for node, neighbors in unmeasured.items():
+        known[:, node] = known[:, neighbors].any(axis=1)
+    return known
+
+
+def zone_layout(graph: CpsGraph, roles: list[str]) -> tuple[int, NDArray[np.int64]]:
     """Return the number of zones, and the column of every (zone, role), zone after zone."""
     columns = [(graph.zones[node], graph.roles[node]) for node in graph.signal_nodes]
     place = {column: number for number, column in enumerate(columns)}

@@ -5,15 +5,16 @@ import pytest
 
 from graphghha.engine import Scorer
 from graphghha.models import load_model, shipped_model
-from graphghha.monitor.evidence import RECENT_ROWS, Finding, SignalEvidence
+from graphghha.monitor.evidence import Finding, SignalEvidence
 from graphghha.plants import load_plant
+from graphghha.windows import RECENT_ROWS, open_forecast
 
 
 @pytest.fixture(scope="module")
 def fcu():
     model, plant = load_model(shipped_model("fcu")), load_plant("fcu")
     graph = model.template.replicate(2)
-    return model, plant, graph, SignalEvidence(graph, plant, model.scaler, model.expectation)
+    return model, plant, graph, SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, plant.template))
 
 
 @pytest.fixture

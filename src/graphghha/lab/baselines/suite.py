@@ -126,7 +126,7 @@ class BaselineSuite:
 
     def _panel(self, zones: int) -> BaselinePanel:
         model, graph = self.model, self.plant.template.replicate(zones)
-        featurizer = Featurizer(graph, model.template, model.preprocessing)
+        featurizer = Featurizer(graph, model.template, model.node_preprocessing)
         return BaselinePanel(featurizer, self.baselines, zones)
 
     def _find_rules(self) -> dict[str, tuple[AlarmRule, bool]]:
@@ -164,7 +164,7 @@ class BaselineSuite:
         normal, attacked = self.recipe.normal(), self._attacked()
         self._progress(f"baselines: {len(normal)} normal and {len(attacked)} attacked buildings for fitting")
         with worker_processes(self.recipe.workers) as pool:
-            collect = partial(collect_windows, self.recipe, self.model.preprocessing, self.work)
+            collect = partial(collect_windows, self.recipe, self.model.node_preprocessing, self.work)
             parts = list(pool.map(collect, (*normal, *attacked)))
         windows = LabelledWindows.concatenate(parts)
         readings, means = _normal_readings(self.plant, normal, self._on_day)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import EngineConfig, Scorer
-from graphghha.lab.baselines import BaselineConfig, BaselinePanel, BaselineSuite
+from graphghha.engine import AnyScorer, EngineConfig
+from graphghha.lab.baselines import BaselineConfig, BaselineSuite
 from graphghha.lab.evaluation.model_card import model_card
 from graphghha.lab.evaluation.protocols import DeployConfig, EvaluationTask, deploy_task, files_task
 from graphghha.lab.evaluation.report import add_equal_false_alarms, baseline_row, build_report, without_nan
 from graphghha.lab.evaluation.report_page import write_report
-from graphghha.lab.runs import LabelledRun, Recording, record_panel
+from graphghha.lab.runs import LabelledRun, Recording, record
 from graphghha.lab.style import require_matplotlib
 from graphghha.models import load_model, save_model
 
@@ -95,12 +95,7 @@ def record_model(
     on_day: Callable[[], None] = lambda: None,
 ) -> list[Recording]:
     """Score some runs with the model of the task."""
-    recordings = []
-    for labelled in runs:
-        scorer = task.open_scorer(labelled, engine)
-        panel = BaselinePanel(scorer.featurizer, {}, labelled.run.zones, {task.method: scorer})
-        recordings.append(record_panel(task.plant, labelled, panel, on_day=on_day)[task.method])
-    return recordings
+    return [record(task.plant, each, task.open_scorer(each, engine), on_day=on_day) for each in runs]
 
 
 def model_report(
@@ -124,7 +119,7 @@ def model_report(
     return report
 
 
-def measure_latency(scorer: Scorer, values: NDArray[Any]) -> dict[str, Any]:
+def measure_latency(scorer: AnyScorer, values: NDArray[Any]) -> dict[str, Any]:
     """Time single rows of readings [r p] to calibrated probabilities, as a live monitor scores them."""
     wanted, took_ms = np.ones(1, np.bool_), []
     for number in range(WARM_UP_ROWS + TIMED_ROWS):

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graphghha.engine import EngineConfig, Scorer
+from graphghha.engine import AnyScorer, EngineConfig, open_scorer
 from graphghha.errors import CheckpointError, ConfigError, LeakError
 from graphghha.lab.runs import (
     LabelledRun,
@@ -84,9 +84,9 @@ class EvaluationTask:
         """The number of days in all runs."""
         return sum(each.run.days for each in (*self.runs, *self.unseen))
 
-    def open_scorer(self, labelled: LabelledRun, engine: EngineConfig = EngineConfig()) -> Scorer:
+    def open_scorer(self, labelled: LabelledRun, engine: EngineConfig = EngineConfig()) -> AnyScorer:
         """Return a scorer of the model for the building of one run."""
-        return Scorer(self.model, self.plant.template.replicate(labelled.run.zones), engine)
+        return open_scorer(self.model, self.plant.template.replicate(labelled.run.zones), engine)
 
 
 def deploy_task(model: Model, config: DeployConfig) -> EvaluationTask:
@@ -97,6 +97,7 @@ def deploy_task(model: Model, config: DeployConfig) -> EvaluationTask:
             "the model's provenance lacks the cases it was trained on; evaluate it on labelled telemetry instead"
         )
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
+    cases = cases or [name for name in plant.cases if name not in _unseen(model, plant, "cases")]
     runs = tuple(_deploy_run(config, plant, cases, n, config.runs, n) for n in range(config.runs))
     unseen_cases = _unseen(model, plant, "cases")
     numbers = range(config.unseen_runs if unseen_cases else 0)
@@ -151,6 +152,10 @@ def check_leaks(model: Model, run: Run) -> None:
         raise LeakError(
             f"{run.source}: the model was trained on a building of this seed, which has the same weather, zones and "
             "noise on every date; evaluate it with another seed"
+        )
+    if any(first <= run.seed < end for first, end in model.provenance.get("seeds_seen", ())):
+        raise LeakError(
+            f"{run.source}: the model was trained on buildings of such seeds; evaluate it with another seed"
         )
     seen_cases = model.provenance.get("cases_seen", ())
     for kind in ("severities", "cases"):

@@ -69,13 +69,13 @@ class Schedule:
 RAMP_OF_DURATION = (0.2, 2.5)
 
 
-def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
+def attacked_run(run: Run, cases: Sequence[str], schedule: Schedule, *, warm_up_s: int = HISTORY_S) -> Run:
     """Return the run with attacks drawn from its seed; the first days, which fill the longest window, have none."""
     rng = np.random.default_rng([run.seed, 1])
     end = run.start + timedelta(days=run.days)
     specs = []
     for zone in range(run.zones):
-        at = run.start + timedelta(seconds=HISTORY_S)
+        at = run.start + timedelta(seconds=warm_up_s)
         while True:
             at += timedelta(minutes=schedule.rest_min + int(rng.exponential(schedule.mean_gap_days * DAY_MIN)))
             is_lasting = rng.random() < schedule.lasting_share

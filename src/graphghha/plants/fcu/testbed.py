@@ -9,6 +9,7 @@ from graphghha.classes import CLASSES
 from graphghha.errors import ConfigError
 from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import node_class
+from graphghha.plants.fcu.attacks.generic import MECHANISMS
 from graphghha.plants.fcu.attacks.labels import Labeller, LabelRows, labelled_days, visible_differences
 from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run, schedule_attacks
 from graphghha.plants.fcu.conditions import CONDITIONS, Observe, parse_building
@@ -21,6 +22,7 @@ from graphghha.plants.testbed import NO_EVENT, LabelledDay
 
 _CLASS = np.array([CLASSES.index(node_class(name)) for name in TEMPLATE.names], np.uint8)
 conditions = tuple(CONDITIONS)
+mechanisms = {name: weight for name, (_, weight) in MECHANISMS.items()}
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
 
 
@@ -29,6 +31,11 @@ def zone_names(zones: int) -> tuple[str, ...]:
     if not 1 <= zones <= MAX_ZONES:
         raise ConfigError(f"simulate: {zones} zones; a building has 1 to {MAX_ZONES}")
     return TEMPLATE.replicate(zones).zone_names
+
+
+def points_of(building: str) -> tuple[str, ...]:
+    """Return the signals that a building reports."""
+    return parse_building(building).reporting.points
 
 
 def run(

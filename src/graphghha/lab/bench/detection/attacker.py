@@ -80,7 +80,7 @@ def attacked_zones(plant: Plant, model: Model, seed: int, config: AttackerConfig
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
     for run in _runs(seed, cases, config.days):
         # labels name the nodes that are really attacked
-        windows = labelled_windows(plant, run, model.preprocessing, stride_min=120, canonical_labels=False)
+        windows = labelled_windows(plant, run, model.node_preprocessing, stride_min=120, canonical_labels=False)
         attacked = (windows.labels > 0) & (windows.label_quality == VISIBLE)
         zones = attacked.any(axis=2)
         features.append(windows.features[zones].astype(np.float32))

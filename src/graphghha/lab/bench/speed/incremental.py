@@ -188,7 +188,7 @@ def normal_windows(model: Model, zones: int, minutes: int, seed: int) -> NDArray
     The simulation begins as many days before as the longest window needs.
     """
     graph = model.template.replicate(zones)
-    featurizer = Featurizer(graph, model.template, model.preprocessing)
+    featurizer = Featurizer(graph, model.template, model.node_preprocessing)
     rows_per_day = round(24 * 3600 / load_plant(model.plant).step_s)
     warm_days = -(-HISTORY_ROWS // rows_per_day)
     first = warm_days * rows_per_day + FIRST_HOUR * rows_per_day // 24

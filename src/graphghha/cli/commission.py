@@ -1,0 +1,49 @@
+"""`graphghha commission`: a site's own normal days into a model derived from a base one."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from graphghha.cli._model import MODEL
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--model", default="fcu-zones", show_default=True, type=MODEL, help="The base model.")
+@click.option("--days", default=14, show_default=True, type=click.IntRange(7, 90), help="Days to learn from.")
+@click.option(
+    "--from",
+    "begin",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
+    help="UTC time of the first day (default: the first of DATA).",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
+def commission(data: Path, model: Path, days: int, begin: datetime | None, out: Path, as_json: bool) -> None:
+    """Learn what is normal at a site.
+
+    DATA is telemetry of the site without attacks, as `graphghha simulate` or a monitor writes it. The new model knows
+    the offsets, noise and habits of every zone, the points the site has, and the threshold that keeps its alert budget.
+    Zones that look abnormal all the time are listed, since they would otherwise be learned as usual.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from graphghha.commissioning.files import commission_file, describe
+    from graphghha.models import check_destination, load_model, save_model
+
+    check_destination(out)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading the site's days", total=days * 1440)
+        derived = commission_file(
+            load_model(model), data, days=days, begin=begin, on_rows=lambda rows: bar.advance(task, rows)
+        )
+    save_model(derived, out)
+    assert derived.commissioning is not None
+    for line in describe(derived):
+        click.echo(line, err=True)
+    click.echo(json.dumps({"model": str(out), **asdict(derived.commissioning)}) if as_json else str(out))

@@ -1,0 +1,157 @@
+"""Commission a site: from a base model and the site's own days to a model of that site.
+
+n rows, k kept rows, Z zones, m nodes of a zone.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.commissioning.levels import KEEP_EVERY, SiteDays, fit_levels, summarize_days
+from graphghha.commissioning.threshold import ZONES_OF_BUDGET, own_threshold
+from graphghha.engine import EngineConfig
+from graphghha.engine.zone_scorer import ZoneScorer, zone_odds
+from graphghha.errors import DataError
+from graphghha.graph import CpsGraph
+from graphghha.models import CommissioningRecord, Limits, Model, StandingFault, Thresholds
+from graphghha.models.calibration import Calibration
+from graphghha.windows import Levels
+from graphghha.windows.evidence import HISTORY, Compared, Layout
+from graphghha.windows.levels import CLIP
+
+Floats = NDArray[np.floating[Any]]
+
+LEAST_DAYS = 7
+STANDING_SHARE = 0.2  # of the time that a zone looks abnormal to the shipped levels
+HYSTERESIS = 2.0  # in log-odds, from raising to clearing
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDays:
+    """How a site's own days look to a model."""
+
+    odds: Floats  # [k Z] log-odds of every zone
+    leading: NDArray[np.int64]  # [k Z] node of the template with the highest log-odds
+
+
+def commission(
+    model: Model,
+    graph: CpsGraph,
+    days: SiteDays,
+    *,
+    data: str,
+    first: datetime,
+    last: datetime,
+    engine: EngineConfig = EngineConfig(),
+) -> Model:
+    """Return a model of the site whose days, compared with the base model's expectation, are given."""
+    limits = model.limits
+    if limits is None:
+        raise DataError("commission: the model has no limits for thresholds; use a model that judges zones")
+    count = int(days.day[-1] - days.day[0]) + 1
+    if count < LEAST_DAYS:
+        raise DataError(
+            f"commission: the data covers {count} days, and fewer than {LEAST_DAYS} make a model worse than the "
+            "shipped one; give 14 days"
+        )
+    fitted = fit_levels(days, model.zone_preprocessing, model.template)
+    rows_per_day = len(days.day) // count // KEEP_EVERY
+    own = own_days(model, graph, days.compared, fitted.residuals, fitted.levels, engine)
+    wanted = own_threshold(own.odds, limits.budget_per_day, rows_per_day)
+    threshold = limits.clamp(wanted)
+    zones = graph.zone_names or ("",)
+    scale = len(zones) / ZONES_OF_BUDGET
+    return replace(
+        model,
+        preprocessing=model.zone_preprocessing.with_levels(fitted.levels),
+        thresholds=thresholds_at(model.thresholds, model.calibration, threshold),
+        commissioning=CommissioningRecord(
+            base=model.fingerprint,
+            data=data,
+            first=first.isoformat(),
+            last=last.isoformat(),
+            days=count,
+            zones=tuple(zones),
+            threshold=threshold,
+            own_threshold=wanted,
+            expected_false_per_day=(limits.false_low * scale, limits.false_high * scale),
+            standing=_standing(model, graph, days, limits, engine),
+            missing_points=_missing(graph, fitted.levels, zones, model.template),
+        ),
+        card="",
+    )
+
+
+def own_days(
+    model: Model,
+    graph: CpsGraph,
+    compared: Compared,
+    residuals: NDArray[np.float32],
+    levels: Levels,
+    engine: EngineConfig = EngineConfig(),
+) -> OwnDays:
+    """Score a site's own days, every fifth row, with residuals that were corrected out of fold."""
+    preprocessing = model.zone_preprocessing.with_levels(levels)
+    scorer = ZoneScorer(replace(model, preprocessing=preprocessing), graph, engine)
+    summary, kept = summarize_days(residuals, compared)
+    rows = np.flatnonzero(kept)
+    windows = Layout(graph, model.template, preprocessing).windows(summary, compared, kept, rows)
+    odds = scorer.odds(windows).reshape(len(rows), -1, model.template.num_nodes)
+    full = rows >= HISTORY
+    mean = _mean_of_three(odds)[full]
+    leading = np.where(np.isfinite(mean), mean, -np.inf).argmax(axis=-1)
+    return OwnDays(zone_odds(mean), leading)
+
+
+def shipped_view(model: Model, graph: CpsGraph, days: SiteDays, engine: EngineConfig = EngineConfig()) -> OwnDays:
+    """Score a site's own days with the levels of the base model."""
+    levels, compared = model.zone_preprocessing.levels, days.compared
+    corrected = np.clip(compared.residuals / levels.width, -CLIP, CLIP)
+    return own_days(model, graph, compared, corrected, levels, engine)
+
+
+def thresholds_at(base: Thresholds, calibration: Calibration, threshold: float) -> Thresholds:
+    """Return thresholds that raise alarms at a zone's log-odds, and clear them a little below."""
+    raise_at, clear_at = (float(calibration(np.array([0.0, odds]))[1]) for odds in (threshold, threshold - HYSTERESIS))
+    return replace(base, rule=replace(base.rule, raise_at=raise_at, clear_at=clear_at))
+
+
+def _mean_of_three(odds: Floats) -> Floats:
+    """Return means [k Z m] over the last three kept rows, a quarter of an hour; NaN where the row itself is unknown."""
+    total, count = np.zeros_like(odds), np.zeros_like(odds)
+    for back in range(3):
+        part = odds[: len(odds) - back]
+        known = np.isfinite(part)
+        total[back:] += np.where(known, part, 0.0)
+        count[back:] += known
+    return np.where(np.isfinite(odds), total / np.maximum(count, 1), np.nan)
+
+
+def _standing(
+    model: Model, graph: CpsGraph, days: SiteDays, limits: Limits, engine: EngineConfig
+) -> tuple[StandingFault, ...]:
+    """Return the zones that looked abnormal to the shipped levels for much of the time."""
+    view = shipped_view(model, graph, days, engine)
+    faults = []
+    for number, zone in enumerate(graph.zone_names or ("",)):
+        above = view.odds[:, number] >= limits.shipped
+        if above.mean() >= STANDING_SHARE:
+            [(node, _)] = Counter(view.leading[above, number].tolist()).most_common(1)
+            share = round(float(above.mean()), 3)
+            faults.append(StandingFault(zone=zone, node=model.template.names[node], share_of_time=share))
+    return tuple(faults)
+
+
+def _missing(graph: CpsGraph, levels: Levels, zones: Sequence[str], template: CpsGraph) -> tuple[str, ...]:
+    names = [template.names[node] for node in template.signal_nodes]
+    return tuple(
+        f"{zone}/{name}" if zone else name
+        for row, zone in enumerate(zones)
+        for name, heard in zip(names, levels.heard[row], strict=True)
+        if not heard
+    )
