@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
+_PRESET = "The recipe: zones is for any building, with generic attacks; default for buildings like the reference."
 _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32."
 
 
 @click.command()
-@click.option("--preset", type=click.Choice(["default"]), default="default", show_default=True, help="The recipe.")
+@click.option("--preset", type=click.Choice(["default", "zones"]), default="default", show_default=True, help=_PRESET)
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
 @click.option(
     "--work",
@@ -28,8 +29,12 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 @click.option(
     "--threads", default=2, show_default=True, type=click.IntRange(1), help="Number of threads and worker processes."
 )
-@click.option("--alert-budget", default="0.2/day", show_default=True, help="False alarms that the thresholds allow.")
-def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settings: Any) -> None:
+@click.option(
+    "--alert-budget",
+    metavar="N/day",
+    help="False alarms that the thresholds allow (default: 0.2/day; with the preset zones 0.1/day).",
+)
+def train(preset: str, out: Path, work: Path | None, alert_budget: str | None, **settings: Any) -> None:
     """Train a model on simulated buildings.
 
     A run that was killed continues where it stopped.
@@ -46,7 +51,7 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
         task = bar.add_task("network", total=None, figures="", visible=False)
 
         def on_step(p: FitProgress) -> None:
-            figures = f"loss {p.loss:.4f}, F1 {p.f1:.3f}"
+            figures = f"loss {p.loss:.4f}" + (f", F1 {p.f1:.3f}" if p.f1 == p.f1 else "")
             bar.update(task, completed=p.step, total=p.steps, figures=figures, visible=True)
 
         train_model(
@@ -54,7 +59,7 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str, **settin
             out,
             work or out.resolve().with_name(out.resolve().name + ".work"),
             **settings,
-            budget_per_day=parse_budget(alert_budget),
+            budget_per_day=parse_budget(alert_budget) if alert_budget else None,
             progress=console.print,
             on_step=on_step,
         )

@@ -25,6 +25,8 @@ from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.lab.training.recipe import NOT_DATA, Recipe
 from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.training.zone_recipe import ZoneRecipe
+from graphghha.lab.training.zone_train import train_zone_model
 from graphghha.models import check_destination, save_model
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName
@@ -36,7 +38,9 @@ DEFAULT = Recipe(
     fit=FitConfig(epochs=2),
     adu={"neighbors": NeighborRule(max_neighbors=8)},
 )
-PRESETS = {"default": DEFAULT}
+ZONES = ZoneRecipe(adu={"neighbors": NeighborRule(max_neighbors=8)})
+PRESETS = ("default", "zones")
+BUDGETS = {"default": 0.2, "zones": 0.1}  # false alarms a day, if none are given
 
 
 def parse_budget(text: str) -> float:
@@ -56,13 +60,25 @@ def train_model(
     dtype: DtypeName,
     seed: int,
     threads: int,
-    budget_per_day: float,
+    budget_per_day: float | None,
     progress: Callable[[str], None],
     on_step: Callable[[Progress], None],
 ) -> None:
     """Train a model by a recipe of PRESETS and write its directory `out`."""
     check_destination(out)  # now, and not after half an hour of training
-    recipe = PRESETS[preset]
+    budget_per_day = budget_per_day or BUDGETS[preset]
+    if preset == "zones":
+        zones = replace(
+            ZONES,
+            seed=seed,
+            workers=threads,
+            adu={**ZONES.adu, "layer": layer},
+            fit=replace(ZONES.fit, dtype=dtype, seed=seed),
+            budget_per_day=budget_per_day,
+        )
+        save_model(train_zone_model(zones, work, progress=progress, on_step=on_step), out)
+        return
+    recipe = DEFAULT
     recipe = replace(
         recipe,
         seed=seed,

@@ -31,7 +31,6 @@ from graphghha.windows import Fingerprint, Span, fingerprint
 IDENTITY = Calibration(1.0, (0.0,) * len(BINARY_CLASSES), Fingerprint((), ""))
 OPERATION = Schedule(mean_gap_days=10.0, lasting_share=0.1)  # each zone is attacked once in ten days
 TRIED = (3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0, 9.0, 10.0)  # log-odds of a zone
-OWN_BUDGET = 0.1  # episodes a day that a site's own days may have
 QUIET_PER_DAY = 0.15  # false alarms a day in zones that nobody attacks, over all commissioned validation buildings
 QUIET_PER_DAY_SHIPPED = 0.3
 CAP_ABOVE_FLOOR = 3.0
@@ -82,7 +81,7 @@ def calibrate_zones(model: Model, recipe: ZoneRecipe, pool: Executor, *, progres
         floor=floor,
         cap=floor + CAP_ABOVE_FLOOR,
         shipped=shipped,
-        budget_per_day=OWN_BUDGET,
+        budget_per_day=recipe.budget_per_day,
         set_share=_set_share([b.own for b in buildings]),
         coverage=COVERAGE,
         false_low=float(np.quantile(rates, 0.25)),
@@ -112,7 +111,7 @@ def _validate(model: Model, recipe: ZoneRecipe, number: int) -> ValidatedBuildin
     days = compared_days(plant, normal, model.zone_preprocessing)
     fitted = fit_levels(days, model.zone_preprocessing, plant.template)
     own = own_days(model, graph, days.compared, fitted.residuals, fitted.levels)
-    wanted = own_threshold(own.odds, OWN_BUDGET, plant.steps_per_day // KEEP_EVERY)
+    wanted = own_threshold(own.odds, recipe.budget_per_day, plant.steps_per_day // KEEP_EVERY)
     commissioned = replace(model, preprocessing=model.zone_preprocessing.with_levels(fitted.levels))
 
     def view(of: Model, least: float) -> ValidatedView:

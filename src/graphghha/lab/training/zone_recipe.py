@@ -21,7 +21,7 @@ ZONES = (1, 2, 3, 6, 8, 10, 12)
 ZONE_SHARES = (0.06, 0.06, 0.08, 0.15, 0.3, 0.15, 0.2)
 FEW_POINTS = 0.65  # a site with at most this share of the plant's signals has few points
 CASES_DRAWN = 400  # generic attacks to choose from, per building
-NOT_DATA = ("adu", "fit", "workers")
+NOT_DATA = ("adu", "fit", "workers", "budget_per_day")  # settings that do not change the windows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,7 @@ class ZoneRecipe:
     validation_buildings: int = 32
     validation_days: int = 8
     commissioning_days: int = 14
+    budget_per_day: float = 0.1  # episodes that a site's own days may have, per 12 zones
     catalogue_share: float = 0.0  # of the attacks are cases of the catalogue, to see what knowing them is worth
     without: tuple[str, ...] = ()  # mechanisms that are left out, to see how the model does on what it has not seen
     schedule: Schedule = Schedule(
