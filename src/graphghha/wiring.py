@@ -1,19 +1,23 @@
 """The one place where the parts meet: a settings file becomes a running service, a model directory a detector."""
 
 import hashlib
+from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 from graphghha.engine import open_scorer, rebuild_rows
-from graphghha.errors import ConfigError
-from graphghha.models import load_model, shipped_model
+from graphghha.errors import ConfigError, DataError, NotFoundError
+from graphghha.models import Model, load_model, shipped_model
 from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
+from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
-from graphghha.settings import Settings, SiteTable
+from graphghha.settings import Settings, SiteTable, read_settings
 from graphghha.sources import CheckReport, Source, check_source, open_source
 from graphghha.windows import open_forecast
+from graphghha.windows.multiscale import DAY
 
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
@@ -53,6 +57,46 @@ def open_detector(directory: Path, zones: int) -> Detector:
         group_rule=model.thresholds.group,
         evidence_providers=(SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, model.template)),),
         history_rows=rebuild_rows(model),
+    )
+
+
+def commission_site(
+    settings_file: Path,
+    name: str | None,
+    model: Model,
+    *,
+    days: int,
+    begin: datetime | None,
+    on_rows: Callable[[int], None],
+) -> Model:
+    """Return a model of a monitored site, from the newest days of its journal or from `begin` on."""
+    from graphghha.commissioning.rows import commission_rows  # it needs pyarrow, a live monitor does not
+
+    settings = read_settings(settings_file)
+    names = [site.name for site in settings.site]
+    if name is None and len(names) > 1:
+        raise ConfigError(f"{settings_file}: has the sites {', '.join(names)}; name one with --site")
+    if name is not None and name not in names:
+        raise NotFoundError(f"{settings_file}: has no site {name!r}; its sites are {', '.join(names)}")
+    site = next(each for each in settings.site if name in (None, each.name))
+    step_ms = round(load_plant(site.plant).step_s * 1000)
+    path = settings.monitor.state_dir / settings.monitor.journal
+    with Reader(path) as reader:
+        from_ms = -(2**62) if begin is None else round(begin.replace(tzinfo=UTC).timestamp() * 1000)
+        newest = days * DAY * 1000 // step_ms if begin is None else None
+        rows = reader.rows(site.name, newest=newest, from_ms=from_ms)
+    if rows is None:
+        raise DataError(f"{path}: holds no rows of site {site.name!r}")
+    return commission_rows(
+        model,
+        [rows],
+        site.zones,
+        days=days,
+        begin=begin,
+        step_ms=step_ms,
+        data=f"journal of {site.name}",
+        where=str(path),
+        on_rows=on_rows,
     )
 
 

@@ -12,6 +12,7 @@ from graphghha.cli._model import MODEL
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--site", help="The site of the settings file, if it has several.")
 @click.option("--model", default="fcu-zones", show_default=True, type=MODEL, help="The base model.")
 @click.option("--days", default=14, show_default=True, type=click.IntRange(7, 90), help="Days to learn from.")
 @click.option(
@@ -22,26 +23,36 @@ from graphghha.cli._model import MODEL
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
-def commission(data: Path, model: Path, days: int, begin: datetime | None, out: Path, as_json: bool) -> None:
+def commission(
+    data: Path, site: str | None, model: Path, days: int, begin: datetime | None, out: Path, as_json: bool
+) -> None:
     """Learn what is normal at a site.
 
-    DATA is telemetry of the site without attacks, as `graphghha simulate` or a monitor writes it. The new model knows
-    the offsets, noise and habits of every zone, the points the site has, and the threshold that keeps its alert budget.
-    Zones that look abnormal all the time are listed, since they would otherwise be learned as usual.
+    DATA is telemetry of the site without attacks, or a settings file whose monitor has watched the site: then the
+    newest days of its journal are used. The new model knows the offsets, noise and habits of every zone, the points the
+    site has, and the threshold that keeps its alert budget. Zones that look abnormal all the time are listed, since
+    they would otherwise be learned as usual.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from graphghha.commissioning.files import commission_file, describe
+    from graphghha.commissioning.rows import commission_file, describe
     from graphghha.models import check_destination, load_model, save_model
+    from graphghha.wiring import commission_site
 
     check_destination(out)
+    base = load_model(model)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading the site's days", total=days * 1440)
-        derived = commission_file(
-            load_model(model), data, days=days, begin=begin, on_rows=lambda rows: bar.advance(task, rows)
-        )
+
+        def on_rows(rows: int) -> None:
+            bar.advance(task, rows)
+
+        if data.suffix == ".toml":
+            derived = commission_site(data, site, base, days=days, begin=begin, on_rows=on_rows)
+        else:
+            derived = commission_file(base, data, days=days, begin=begin, on_rows=on_rows)
     save_model(derived, out)
     assert derived.commissioning is not None
     for line in describe(derived):

@@ -1,20 +1,21 @@
-"""Commission a site from a telemetry file."""
+"""Commission a site from rows of its telemetry: a file, or what a monitor has kept."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from graphghha.commissioning.commission import commission
-from graphghha.commissioning.levels import SiteDays, join_days
+from graphghha.commissioning.levels import join_days
 from graphghha.engine import EngineConfig
 from graphghha.errors import DataError
-from graphghha.graph import CpsGraph
 from graphghha.models import Model
 from graphghha.plants.telemetry import TelemetryFile
-from graphghha.windows import FileRows
+from graphghha.windows import FileRows, Rows
 from graphghha.windows.evidence import Compared, Comparer
 from graphghha.windows.multiscale import DAY
+
+GAP = timedelta(hours=1)  # the chosen days may lack this much at their end
 
 
 def commission_file(
@@ -28,49 +29,57 @@ def commission_file(
 ) -> Model:
     """Return a model of the site whose telemetry is in a file, from `days` days that begin at `begin` or the start."""
     rows = FileRows(TelemetryFile(path), model.template)
-    graph = model.template.replicate(len(rows.zones))
-    compared, first, last = _compare(model, graph, rows, days, begin, on_rows)
-    found = (last - first) / timedelta(days=1)
-    if found < days - 1 / 24:
-        since = "" if begin is None else f" from {begin:%Y-%m-%d %H:%M} on"
-        raise DataError(f"{path}: has {found:.1f} days{since}; give a longer recording, or --days {max(1, int(found))}")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return commission(model, graph, compared, data=digest, first=first, last=last, engine=engine)
+    return commission_rows(
+        model,
+        rows,
+        len(rows.zones),
+        days=days,
+        begin=begin,
+        step_ms=rows.step_ms,
+        data=hashlib.sha256(path.read_bytes()).hexdigest(),
+        where=str(path),
+        engine=engine,
+        on_rows=on_rows,
+    )
 
 
-def _compare(
+def commission_rows(
     model: Model,
-    graph: CpsGraph,
-    rows: FileRows,
+    rows: Iterable[Rows],
+    zones: int,
+    *,
     days: int,
-    begin: datetime | None,
-    on_rows: Callable[[int], None],
-) -> tuple[SiteDays, datetime, datetime]:
-    """Compare the chosen days with the expectation of the model; also return the times of the first and last row."""
+    step_ms: int,
+    data: str,
+    where: str,
+    begin: datetime | None = None,
+    engine: EngineConfig = EngineConfig(),
+    on_rows: Callable[[int], None] = lambda rows: None,
+) -> Model:
+    """Return a model of the site whose rows are given in time order; `data` and `where` name them."""
+    graph = model.template.replicate(zones)
     comparer = Comparer(graph, model.template, model.zone_preprocessing)
     parts: list[Compared] = []
-    first_ms = None if begin is None else int(begin.replace(tzinfo=UTC).timestamp() * 1000)
-    last_ms = 0
+    first_ms = None if begin is None else round(begin.replace(tzinfo=begin.tzinfo or UTC).timestamp() * 1000)
+    last_ms, length_ms = 0, days * DAY * 1000
     for portion in rows:
         first_ms = int(portion.times_ms[0]) if first_ms is None else first_ms
-        chosen = (portion.times_ms >= first_ms) & (portion.times_ms < first_ms + days * DAY * 1000)
+        chosen = (portion.times_ms >= first_ms) & (portion.times_ms < first_ms + length_ms)
         if chosen.any():
             parts.append(comparer.push(portion.values[chosen], portion.fresh[chosen]))
             last_ms = int(portion.times_ms[chosen][-1])
             on_rows(int(chosen.sum()))
-        if portion.times_ms[-1] >= first_ms + days * DAY * 1000:
+        if portion.times_ms[-1] >= first_ms + length_ms:
             break
     if not parts or first_ms is None:
-        raise DataError(f"{rows.file.path}: has no rows in the chosen days")
-    times = [datetime.fromtimestamp(ms / 1000, UTC) for ms in (first_ms, last_ms + rows.step_ms)]
-    return join_days(parts, DAY * 1000 // rows.step_ms), times[0], times[1]
-
-
-def is_commissioning_data(model: Model, path: Path) -> bool:
-    """Return whether a model was commissioned on this very file."""
-    return model.commissioning is not None and (
-        model.commissioning.data == hashlib.sha256(path.read_bytes()).hexdigest()
-    )
+        raise DataError(f"{where}: has no rows in the chosen days")
+    first, last = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (first_ms, last_ms + step_ms))
+    if last - first < timedelta(days=days) - GAP:
+        found = (last - first) / timedelta(days=1)
+        since = "" if begin is None else f" from {first:%Y-%m-%d %H:%M} on"
+        raise DataError(f"{where}: has {found:.1f} days of telemetry{since}, and {days} are asked for")
+    compared = join_days(parts, DAY * 1000 // step_ms)
+    return commission(model, graph, compared, data=data, first=first, last=last, engine=engine)
 
 
 def describe(model: Model) -> list[str]:
@@ -84,16 +93,16 @@ def describe(model: Model) -> list[str]:
     ]
     if record.own_threshold > record.threshold:
         lines.append(
-            "the days are less quiet than usual, as if something was wrong in them: the threshold was kept at its "
-            "upper limit"
+            "these days are less quiet than those of other buildings, as if something was wrong in them; the threshold "
+            "was kept at its upper limit"
         )
     if record.missing_points:
         names = ", ".join(record.missing_points[:5])
         more = f" and {len(record.missing_points) - 5} more" if len(record.missing_points) > 5 else ""
-        lines.append(f"never heard: {names}{more}")
+        lines.append(f"points that were never heard: {names}{more}")
     for fault in record.standing:
         lines.append(
-            f"standing fault? {fault.zone or 'the plant'}: {fault.node} looked abnormal for "
+            f"possible standing fault in {fault.zone or 'the plant'}: {fault.node} looked abnormal for "
             f"{fault.share_of_time:.0%} of the time; have it checked, since the model now takes it for usual"
         )
     if not record.standing:
