@@ -181,7 +181,8 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
     if scope.quick:
         config = replace(config, days=1, zones=3)
     rows = shift_rows(load_model(scope.model), config, progress=scope.progress)
-    return make_result("shift", asdict(config), without_nan(rows))
+    settings = {**asdict(config), "model": scope.model.name}
+    return make_result("shift", settings, without_nan(rows))
 
 
 @_benchmark("dtype")

@@ -112,8 +112,10 @@ def files_task(model: Model, data: Path) -> EvaluationTask:
     plant = load_plant(model.plant)
     files = telemetry_files(data)
     runs = tuple(read_labelled_run(path, plant) for path in files)
-    for each in runs:
+    for path, each in zip(files, runs, strict=True):
         check_leaks(model, each.run)
+        if model.commissioning and each.identity.startswith(model.commissioning.data):
+            raise LeakError(f"{path}: the model was commissioned on this file; evaluate it on another recording")
     if len({each.run.zones for each in runs}) > 1:
         raise ConfigError(f"{data}: its files have different numbers of zones; evaluate them one at a time")
     return EvaluationTask(model, plant, "files", {"files": [str(path) for path in files]}, runs, ())

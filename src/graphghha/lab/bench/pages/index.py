@@ -14,7 +14,7 @@ from graphghha.lab.bench.pages.shift import shift_page
 from graphghha.lab.bench.results import is_paper_protocol
 from graphghha.lab.markdown import Result
 
-_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page, "shift": shift_page}
+_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page}
 
 
 def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:
@@ -39,4 +39,6 @@ def _write(results: Sequence[Result], directory: Path) -> list[Path]:
     for name, write in _SINGLE.items():
         if own := [result for result in results if result["bench"] == name]:
             pages.append(write(own[-1], directory))
+    if shifted := [result for result in results if result["bench"] == "shift"]:
+        pages.append(shift_page(shifted, directory))
     return [*pages, comparison_page(results, directory)]

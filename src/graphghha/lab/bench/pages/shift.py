@@ -1,49 +1,119 @@
-"""docs/results/shift.md: a model in buildings unlike those it was trained in, from the JSON of `bench shift`."""
+"""docs/results/shift.md: models in buildings unlike those they were trained in, from the JSON of `bench shift`."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from graphghha.lab.markdown import Result, table
+from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
+
+INTRODUCTION = """Each row is a building that differs from the reference building in one way
+([conditions](../testbed.md#buildings)), or, in the last two rows, in many ways. *As shipped* means that nothing about
+the building is known to the model; *commissioned* means that it has seen quiet days of the same building before. A
+building has {zones} zones and is judged in January and in July, {days} days each; the pause between two attacks on a
+zone is {gap:g} days on average, and cases are drawn from the whole catalogue. The seeds are the same in all rows.
+*Quiet* false alarms are those in zones that nobody attacks; the others name the wrong node of an attacked zone.
+Intervals are of 95 %; attacks of one building are not independent, so true ones are somewhat wider."""
 
 
-def shift_page(result: Result, directory: Path) -> Path:
-    """Write the page and return its path."""
+def shift_page(results: Sequence[Result], directory: Path) -> Path:
+    """Write the page, with a section for every model, and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
-    config, rows = result["config"], result["rows"]
+    config = results[-1]["config"]
+    gap = config["schedule"]["mean_gap_days"]
     text = [
         "# In buildings unlike those of training",
         "",
-        "Each row is a building that differs from the reference building in one way ([conditions](../testbed.md"
-        "#buildings)), or, in the last two rows, in many ways. The model is used as it was shipped: nothing about the "
-        f"building is known to it. Two buildings of {config['zones']} zones a row, one in January and one in July, "
-        f"{config['days']} judged days each; the pause between two attacks on a zone is "
-        f"{config['schedule']['mean_gap_days']:g} days on average, and cases are drawn from the whole catalogue. "
-        "The seeds are the same in all rows. "
-        "*Quiet* false alarms are those in zones that nobody attacks; the others name the wrong node of an attacked "
-        "zone. *Precision* is of node-minutes in alarm. With so few attacks a row, a difference of 0.2 in recall is "
-        "within chance.",
-        "",
-        f"Written by `graphghha bench page` from the result of `graphghha bench shift --seed {config['seed']}`.",
-        "",
-        *table(
-            ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision"),
-            [
-                (
-                    row["condition"],
-                    f"{row['false_alarms_per_day']:.2f}",
-                    f"{row['quiet_false_alarms_per_day']:.2f}",
-                    _share(row["event_recall"]),
-                    row["events"],
-                    _share(row["hit_at_1"]),
-                    _share(row["precision"]),
-                )
-                for row in rows
-            ],
-        ),
+        " ".join(INTRODUCTION.format(zones=config["zones"], days=config["days"], gap=gap).split()),
     ]
+    for model in dict.fromkeys(_model(result) for result in reversed(results)):
+        text += _section(model, [result for result in results if _model(result) == model])
     page = directory / "shift.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return page
 
 
-def _share(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
+def _model(result: Result) -> str:
+    return str(result["config"].get("model", "fcu"))
+
+
+def _section(model: str, results: Sequence[Result]) -> list[str]:
+    """Return the section of one model; results of several seeds are pooled."""
+    views: dict[bool, dict[str, list[dict[str, Any]]]] = {}
+    for result in results:
+        for row in result["rows"]:
+            views.setdefault(row["commissioned"], {}).setdefault(row["condition"], []).append(row)
+    pooled = {view: {name: _pool(rows) for name, rows in conditions.items()} for view, conditions in views.items()}
+    days = results[-1]["config"].get("commission_days", 0)
+    names = {False: "as shipped", True: f"after {days} days of commissioning"}
+    commands = [_command(model, result) for result in results]
+    text = ["", f"## {model}", "", f"Measured by {', '.join(dict.fromkeys(commands))}.", ""]
+    text += table(
+        ("", "false alarms a day: median, worst", "quiet: median, worst", "found", "right node", "attacks"),
+        [(names[view], *_summary(list(conditions.values()))) for view, conditions in pooled.items()],
+    )
+    for view, conditions in pooled.items():
+        text += ["", f"### {model}, {names[view]}", ""]
+        text += table(
+            ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision"),
+            [_line(name, row) for name, row in conditions.items()],
+        )
+    return text
+
+
+def _command(model: str, result: Result) -> str:
+    config = result["config"]
+    options = "" if model == "fcu" else f" --model {model}"
+    for name in ("commission_days", "pause_days"):
+        if config.get(name):
+            options += f" --{name.replace('_', '-')} {config[name]}"
+    return f"`graphghha bench shift{options} --seed {config['seed']}`"
+
+
+def _pool(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return several rows of one condition as one."""
+    days, events = sum(row["days"] for row in rows), sum(row["events"] for row in rows)
+    false, quiet = (
+        sum(round(row[name] * row["days"]) for row in rows)
+        for name in ("false_alarms_per_day", "quiet_false_alarms_per_day")
+    )
+    found, named = (
+        sum(round((row[name] or 0.0) * row["events"]) for row in rows) for name in ("event_recall", "hit_at_1")
+    )
+    precisions = [row["precision"] for row in rows if row["precision"] is not None]
+    precision = sum(precisions) / len(precisions) if precisions else None
+    return {
+        "days": days,
+        "events": events,
+        "false": false,
+        "quiet": quiet,
+        "found": found,
+        "named": named,
+        "precision": precision,
+    }
+
+
+def _summary(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    false, quiet = ([row[name] / row["days"] for row in rows] for name in ("false", "quiet"))
+    events = sum(row["events"] for row in rows)
+    shares = [
+        _interval(sum(row[name] for row in rows) / events, wilson_interval(sum(row[name] for row in rows), events))
+        for name in ("found", "named")
+    ]
+    rates = [f"{median(values):.2f}, {max(values):.2f}" for values in (false, quiet)]
+    return (*rates, *shares, str(events))
+
+
+def _line(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
+    false = _interval(row["false"] / row["days"], poisson_interval(row["false"], row["days"]))
+    found = (
+        _interval(row["found"] / row["events"], wilson_interval(row["found"], row["events"])) if row["events"] else ""
+    )
+    named = f"{row['named'] / row['events']:.2f}" if row["events"] else ""
+    precision = "undefined" if row["precision"] is None else f"{row['precision']:.2f}"
+    return name, false, f"{row['quiet'] / row['days']:.2f}", found, row["events"], named, precision
+
+
+def _interval(value: float, interval: tuple[float, float]) -> str:
+    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
