@@ -1,0 +1,84 @@
+"""From a site's own days to a model of the site, with files alone, as somebody outside would do it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.models import load_model, save_model, shipped_model
+
+pytestmark = pytest.mark.slow
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A random building whose system reports by change of value: nine quiet days, and later days with two attacks."""
+    folder = tmp_path_factory.mktemp("site")
+    building = ("--building", 4711, "--observe", "cov", "--zones", 3, "--seed", 5)
+    call("simulate", *building, "--days", 9, "--start", "2018-06-01", "--out", folder / "quiet.parquet")
+    cases = ("FCU_VLVStuck_Cooling_100@2,start=2018-06-14T09:00,for=8h", "MAT_Low@3,start=2018-06-14T12:00,for=8h")
+    call(
+        *("simulate", *building, "--days", 5, "--start", "2018-06-10", "--out", folder / "attacked.parquet"),
+        *(word for case in cases for word in ("--case", case)),
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def commissioned(site):
+    result = call("commission", site / "quiet.parquet", "--days", 8, "--out", site / "model", "--json")
+    return json.loads(result.stdout), result
+
+
+def test_commissioning_says_what_it_found_and_what_to_expect(site, commissioned):
+    record, result = commissioned
+    base = load_model(shipped_model("fcu-zones"))
+    assert record["days"] == 8 and record["base"] == base.fingerprint and len(record["zones"]) == 3
+    assert base.limits.floor <= record["threshold"] <= base.limits.cap
+    assert "expect" in result.stderr and "false alarms a day" in result.stderr
+    assert load_model(site / "model").commissioning.data == record["data"]
+
+
+def test_the_attacks_of_later_days_are_found(site, commissioned):
+    report = json.loads(call("evaluate", site / "model", site / "attacked.parquet", "--json").stdout)
+    assert report["card"]["event_recall"] == 1.0
+    assert report["card"]["false_alarms_per_day"] <= 1.0
+
+
+def test_a_commissioned_model_scores_files_and_refuses_other_buildings(site, commissioned):
+    call("score", site / "model", site / "attacked.parquet", "--out", site / "scores.parquet")
+    other = site / "other.parquet"
+    call("simulate", "--building", 4711, "--zones", 2, "--days", 1, "--out", other)
+    refused = call("score", site / "model", other, "--out", site / "x.parquet", code=2)
+    assert "commissioned for 3 zones, but the site has 2" in refused.output
+
+
+def test_the_days_it_was_commissioned_on_are_no_test(site, commissioned):
+    """Labels are empty, so the file could be evaluated; the model has seen it."""
+    refused = call("evaluate", site / "model", site / "quiet.parquet", code=6)
+    assert "commissioned on this file" in refused.output
+
+
+def test_too_few_days_are_refused(site):
+    refused = call("commission", site / "attacked.parquet", "--days", 7, "--out", site / "short", code=5)
+    assert "has 5.0 days" in refused.output and not (site / "short").exists()
+
+
+def test_a_model_of_single_nodes_cannot_be_commissioned(site):
+    refused = call(
+        "commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=7
+    )
+    assert "judges zones" in refused.output
+
+
+def test_a_commissioned_model_can_be_saved_again(site, commissioned, tmp_path):
+    model = load_model(site / "model")
+    save_model(model, tmp_path / "copy")
+    assert load_model(tmp_path / "copy").fingerprint == model.fingerprint
