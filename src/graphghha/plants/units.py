@@ -53,8 +53,11 @@ _SPELLINGS = {
     **{word: "CFM" for word in ("ft3/min", "cubicfeetperminute")},
     **{word: "GPM" for word in ("gal/min", "usgallonsperminute")},
     **{word: "%" for word in ("percent", "pct")},
-    **{word: "%RH" for word in ("rh", "percentrelativehumidity")},
-    **{word: "inH2O" for word in ("inwc", "inwg", "in.w.c.", "in.wc", "inchesofwater")},
+    **{word: "%RH" for word in ("rh", "%rh", "%r.h.", "r.h.", "percentrelativehumidity")},
+    **{
+        word: "inH2O"
+        for word in ("inwc", "inwg", "in.w.c.", "in.wc", "in/wc", "in.w.g.", '"wc', '"wg', "inchesofwater")
+    },
     **{word: "W" for word in ("watt", "watts")},
     **{word: "kW" for word in ("kilowatts",)},
     **{word: "Btu/h" for word in ("btu/hr", "btuh", "btusperhour")},
@@ -76,6 +79,11 @@ _BY_PLAIN = {_plain(unit): unit for units in QUANTITIES.values() for unit in uni
 def canonical(unit: str) -> str:
     """Return our spelling of a unit, or the unit itself if it is unknown."""
     return _BY_PLAIN.get(_plain(unit), unit)
+
+
+def is_known(unit: str) -> bool:
+    """Return whether a unit, in any common spelling, is one of ours."""
+    return _plain(unit) in _BY_PLAIN
 
 
 def conversion(unit: str, wanted: str) -> tuple[float, float]:

@@ -1,0 +1,32 @@
+"""Reads what people have: tables that building and plant systems exported, in any dialect.
+
+`read_exports` reads files and folders into memory, `ExportReader` one file at a time. Everything that was guessed or
+left out is a value with its reason. Needs pyarrow.
+"""
+
+from graphghha.exports.naming import Kind, guess_kind
+from graphghha.exports.notes import Guess, Omission
+from graphghha.exports.options import ExportOptions
+from graphghha.exports.reader import Export, ExportReader, FileReport, merge_parts, read_exports
+from graphghha.exports.reporting import Mode, Reporting
+from graphghha.exports.resample import Rows, common_step_ms, lay_on_grid
+from graphghha.exports.series import Series
+
+__all__ = [
+    "Export",
+    "ExportOptions",
+    "ExportReader",
+    "FileReport",
+    "Guess",
+    "Kind",
+    "Mode",
+    "Omission",
+    "Reporting",
+    "Rows",
+    "Series",
+    "common_step_ms",
+    "guess_kind",
+    "lay_on_grid",
+    "merge_parts",
+    "read_exports",
+]

@@ -1,0 +1,119 @@
+"""A column of cells, collected block by block: numbers where every cell is one, otherwise codes of distinct texts."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.exports.values import Cell, read_cell, state_words
+from graphghha.plants.arrow import pa, pc
+
+MOST_TEXTS = 100_000  # distinct texts of a column that are kept; a column with more holds remarks, not readings
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of cells [n] as numbers, NaN where there is no value, and what its texts were taken for."""
+
+    values: NDArray[np.float64]
+    states: tuple[str, ...] = ()  # states[code] is the word that was read as this code
+    missing: Counter[str] = field(default_factory=Counter)  # marks of a missing value, how often each occurs
+    malformed: Counter[str] = field(default_factory=Counter)  # texts that are neither a number nor a state
+    unit: str | None = None  # a unit that stands in the cells
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds texts only, none of them a value."""
+        return bool(self.malformed) and not np.isfinite(self.values).any()
+
+
+class ColumnBuilder:
+    """Collects the blocks of one column."""
+
+    def __init__(self, decimal: str = ".") -> None:
+        self._decimal = decimal
+        self._numbers: list[NDArray[np.float64] | NDArray[np.int32]] = []  # codes of texts are int32
+        self._code_of: dict[str, int] = {}
+
+    def add(self, block: Any) -> None:
+        """Add the cells of an Arrow array of texts, numbers or truth values."""
+        kind = block.type
+        if pa.types.is_dictionary(kind):
+            block = block.cast(kind.value_type)
+            kind = block.type
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            self._numbers.append(to_numpy(block.cast(pa.float64())))
+            return
+        if not pa.types.is_string(kind):
+            block = block.cast(pa.string())  # truth values become the words true and false
+        numbers = _plain_numbers(block, self._decimal)
+        self._numbers.append(self._codes(block) if numbers is None else numbers)
+
+    def finish(self) -> Column:
+        """Return the whole column."""
+        if not any(block.dtype == np.int32 for block in self._numbers):
+            return Column(np.concatenate(self._numbers).astype(np.float64) if self._numbers else np.empty(0))
+        texts = list(self._code_of)
+        cells = [read_cell(text, self._decimal) for text in texts]
+        counts = np.zeros(len(texts) + 1, np.int64)
+        is_numeric = False
+        for block in self._numbers:
+            if block.dtype == np.int32:
+                counts += np.bincount(block, minlength=len(texts) + 1)
+            else:
+                is_numeric |= bool(np.isfinite(block).any())
+        words, missing, units = _sort_texts(cells, counts)
+        is_numeric |= any(np.isfinite(cell.number) for cell in cells)
+        states = () if is_numeric else state_words(words)
+        code_of = {word.lower(): float(code) for code, word in enumerate(states)}
+        numbers = [code_of.get((cell.word or "").lower(), np.nan) if states else cell.number for cell in cells]
+        table = np.array([*numbers, np.nan])
+        blocks = [table[block] if block.dtype == np.int32 else block for block in self._numbers]
+        values = np.concatenate(blocks).astype(np.float64)
+        unit = units.most_common(1)[0][0] if len(units) == 1 else None
+        return Column(values, states, missing, Counter() if states else words, unit)
+
+    def _codes(self, block: Any) -> NDArray[np.int32]:
+        """Return the code of each cell's text; the code of an empty cell is one past the last and set at the end."""
+        encoded = block.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        if len(self._code_of) + len(texts) > MOST_TEXTS:
+            texts = ["(many texts)"] * len(texts)
+        own = np.array([self._code_of.setdefault(text, len(self._code_of)) for text in texts] + [-1], np.int32)
+        codes: NDArray[np.int32] = own[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)]
+        return np.where(codes < 0, self._code_of.setdefault("", len(self._code_of)), codes).astype(np.int32)
+
+
+def _sort_texts(cells: list[Cell], counts: NDArray[np.int64]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Return how often each word, each mark of a missing value and each unit occurs."""
+    words: Counter[str] = Counter()
+    missing: Counter[str] = Counter()
+    units: Counter[str] = Counter()
+    for cell, count in zip(cells, counts.tolist(), strict=False):
+        if cell.missing:
+            missing[cell.missing] += count
+        elif cell.word:
+            words[cell.word] += count
+        elif cell.unit:
+            units[cell.unit] += count
+    return words, missing, units
+
+
+def to_numpy(column: Any) -> NDArray[np.float64]:
+    """Return an Arrow array of numbers, NaN where it is null."""
+    values: NDArray[np.float64] = np.array(column.fill_null(float("nan")).to_numpy(zero_copy_only=False), np.float64)
+    return values
+
+
+def _plain_numbers(column: Any, decimal: str) -> NDArray[np.float64] | None:
+    """Return the numbers of a column in which every cell is empty or a plain number, or None."""
+    text = pc.utf8_trim_whitespace(column)
+    if decimal == ",":
+        text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
+    filled = pc.if_else(pc.equal(pc.binary_length(text), 0), None, text)
+    try:
+        return to_numpy(filled.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
