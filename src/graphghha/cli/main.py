@@ -10,6 +10,7 @@ from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
 from graphghha.cli.commission import commission
 from graphghha.cli.config import config
+from graphghha.cli.data import data
 from graphghha.cli.demo import demo
 from graphghha.cli.doctor import doctor
 from graphghha.cli.evaluate import evaluate
@@ -54,6 +55,7 @@ for command in (
     cases,
     commission,
     config,
+    data,
     demo,
     doctor,
     evaluate,

@@ -57,7 +57,7 @@ def build_series(raw: RawPoint, units: Mapping[str, str]) -> Series:
     times, values = raw.utc_ms[usable], cells.values[usable]
     times, values, moved = _in_order(times, values)
     if moved:
-        guesses.append(Guess(raw.name, "order", "by time", f"{counted(moved, 'row')} stood in another order"))
+        guesses.append(Guess(raw.name, "order", "by time", f"time goes back {counted(moved, 'time')}"))
     is_set = bool(cells.states) or kind.purpose in ("setpoint", "command", "mode", "status", "tuning")
     reporting = recognize_reporting(times, values, resolution_ms=time_resolution_ms(times), is_set=is_set)
     times, values, dropped = _without_duplicates(times, values, is_sampled=reporting.mode is Mode.SAMPLED)
@@ -124,14 +124,14 @@ def _missing(raw: RawPoint) -> list[Omission]:
 def _in_order(
     times: NDArray[np.int64], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the readings in the order of time, and how many rows stood elsewhere; newest first is no disorder."""
+    """Return the readings in the order of time, and how often time went back; newest first is no disorder."""
     if len(times) < 2 or (np.diff(times) >= 0).all():
         return times, values, 0
     if (np.diff(times) <= 0).all():
         return times[::-1], values[::-1], 0
     if times[0] > times[-1]:
         times, values = times[::-1], values[::-1]
-    moved = int((times < np.maximum.accumulate(times)).sum())
+    moved = int((np.diff(times) < 0).sum())
     order = np.argsort(times, kind="stable")
     return times[order], values[order], moved
 
