@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
 from graphghha.models import Model, load_model, shipped_model
@@ -15,10 +17,11 @@ from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
 from graphghha.settings import Settings, SiteTable, read_settings
-from graphghha.sources import CheckReport, Source, check_source, open_source
+from graphghha.sources import CheckReport, FileConfig, Source, check_source, open_source
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
 
+PLAUSIBILITY_S = 20.0  # how long a recording is looked at before it is watched
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
 
@@ -100,11 +103,46 @@ def commission_site(
     )
 
 
-def check_site(site: SiteTable, seconds: float) -> CheckReport:
-    """Listen to the source of a site and report what it sends, without touching the broker's session."""
+def check_site(site: SiteTable, seconds: float, mapping: Path | None = None) -> CheckReport:
+    """Listen to the source of a site and report what it sends, without touching the broker's session.
+
+    `mapping` takes the place of the site's own mapping file.
+    """
     plant = load_plant(site.plant)
     points = plant.template.replicate(site.zones).points
-    return check_source(site.source_config, site=site.name, points=points, plant=plant, seconds=seconds)
+    config = site.source_config if mapping is None else replace(site.source_config, mapping=mapping)
+    return check_source(config, site=site.name, points=points, plant=plant, seconds=seconds)
+
+
+def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: float) -> None:
+    """Write a mapping file for what a check heard.
+
+    A recording is then read again with it, because the readings of names that are mapped now suggest their units.
+    """
+    atomic_write(path, report.draft)
+    if isinstance(site.source_config, FileConfig):
+        atomic_write(path, check_site(site, seconds, path).draft)
+
+
+def implausible(site: SiteTable) -> list[str]:
+    """Return why the recording of a site cannot be watched as it is mapped: nothing maps, or readings do not fit."""
+    if not isinstance(site.source_config, FileConfig):
+        return []
+    report = check_site(site, PLAUSIBILITY_S)
+    if not report.mapped and report.unmapped:
+        example = report.unmapped[0].name
+        return [
+            f"{site.name}: none of its {len(report.unmapped)} names, such as {example!r}, maps to a point; "
+            "use a mapping file (watch --check --write-mapping drafts one)"
+        ]
+    if not (doubts := report.doubts):
+        return []
+    first = doubts[0]
+    more = f" and {len(doubts) - 1} more" if len(doubts) > 1 else ""
+    return [
+        f"{site.name}: {first.name} as {first.point}{more}: {first.doubt}; state units in a mapping file "
+        "(watch --check shows them), or watch with --force"
+    ]
 
 
 def _open_journal(settings: Settings) -> Journal:

@@ -166,6 +166,40 @@ def test_check_fails_where_nothing_maps(tmp_path):
     assert result.exit_code == 3 and "none of the names that arrived maps to a point" in result.stderr
 
 
+@pytest.fixture
+def bms(tmp_path):
+    """An export in degF that nothing says so of."""
+    rows = "".join(f"02.07.2018 09:{minute:02};72,5;55,0\n" for minute in range(40))
+    (tmp_path / "bms.csv").write_text("Zeit;R1 Room Temp;R1 DAT\n" + rows)
+    return tmp_path / "bms.csv"
+
+
+def test_a_check_drafts_a_mapping_and_watch_refuses_what_cannot_be_right(bms, tmp_path):
+    arguments = ["watch", "--source", f"csv:{bms}", "--zones", "1"]
+    refused = CliRunner().invoke(main, arguments)
+    assert refused.exit_code == 3 and "none of its 2 names, such as 'R1 Room Temp', maps to a point" in refused.stderr
+    draft = tmp_path / "map.toml"
+    drafted = CliRunner().invoke(main, [*arguments, "--check", "--write-mapping", str(draft)])
+    assert drafted.exit_code == 0 and 'unit = "degF"' in draft.read_text()
+    draft.write_text("\n".join(line for line in draft.read_text().splitlines() if not line.startswith("unit")))
+    arguments += ["--mapping", str(draft)]
+    checked = CliRunner().invoke(main, [*arguments, "--check"])
+    assert "no unit is stated for 2 names, marked ? below" in checked.stderr
+    assert "readings of 2 names do not fit" in checked.stderr and "degC?" in checked.stdout
+    refused = CliRunner().invoke(main, arguments)
+    assert refused.exit_code == 3 and "reads like degF, not degC; state units in a mapping file" in refused.stderr
+    assert CliRunner().invoke(main, [*arguments, "--force", "--json"]).exit_code == 0
+
+
+def test_a_setting_allows_what_looks_wrong(bms, start, tmp_path):
+    (tmp_path / "map.toml").write_text('[[map]]\ncolumn = "R1 Room Temp"\npoint = "zone-01/RM_TEMP"\n')
+    site = f'[[site]]\nname = "hq"\nsource = "csv:{bms}"\nzones = 1\nmapping = "map.toml"\n'
+    (tmp_path / "live.toml").write_text(site)
+    assert CliRunner().invoke(main, ["watch", str(tmp_path / "live.toml")]).exit_code == 3
+    (tmp_path / "live.toml").write_text(site + "force = true\n")
+    assert start(tmp_path / "live.toml", out=tmp_path / "printed").wait(300) == 0
+
+
 def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start, tmp_path):
     (tmp_path / "bad.csv").write_text("time,RM_TEMP\nnot-a-time,x\n")
     process = start("--source", f"csv:{tmp_path / 'bad.csv'}", "--zones", "1", "--json", out=tmp_path / "printed")

@@ -25,7 +25,10 @@ def data() -> None:
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page with plots here.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(paths: tuple[Path, ...], html: Path | None, as_json: bool, **stated: Any) -> None:
-    """Check exported tables: gaps, flat lines, units, clocks, rounding.
+    """Say what is odd about exported tables.
+
+    It looks for gaps, flat lines, duplicates, jumps of the clock, constants, coarse steps, sensors that are not there,
+    units that do not fit, and rounding that differs between files.
 
     Files may be wide (one column per point), long (one row per reading) or one file per point; a folder stands for
     the tables inside it. Everything that is guessed or left out is said with the reason.

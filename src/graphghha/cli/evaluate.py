@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,14 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
+@click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
+@click.option("--time-zone", help="Time zone of an export whose times name none.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
     model: Path,
     data: Path | None,
+    mapping: Path | None,
+    time_zone: str | None,
     baselines: bool,
     work: Path | None,
     out: Path | None,
@@ -52,25 +57,32 @@ def evaluate(
     """Print the report card of a model.
 
     MODEL is a model directory or the name of a plant whose model is shipped (default: fcu). DATA is labelled telemetry,
-    a file or a folder as `graphghha simulate` writes it. Without DATA, the model is evaluated by the deploy protocol:
+    a file or a folder as `graphghha simulate` writes it, or an export of another system with --mapping, --zones and its
+    labels beside it (NAME.labels.parquet). Without DATA, the model is evaluated by the deploy protocol:
     on simulated buildings that it has never seen.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from graphghha.cli._telemetry_input import as_telemetry, is_telemetry
     from graphghha.lab.baselines import BaselineConfig
     from graphghha.lab.evaluation import DeployConfig, evaluate_model
 
-    if data and (option := _given((*_DEPLOY, "write_card"))):
+    is_export = data is not None and not is_telemetry(data)
+    allowed = ("zones",) if is_export else ()
+    if data and (option := _given(tuple(name for name in (*_DEPLOY, "write_card") if name not in allowed))):
         raise click.UsageError(f"{option} is for the deploy protocol: leave DATA out")
     if write_card and (option := _given(("history_hours",))):
         raise click.UsageError(f"{option} cannot be used with --write-card: a model's card is made with full history")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    zones = deploy["zones"] if _given(("zones",)) else 1
+    with ExitStack() as resources:
+        telemetry = resources.enter_context(as_telemetry(data, model, zones, mapping, time_zone)) if data else None
+        bar = resources.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
         task = bar.add_task("model", total=None)
         report = evaluate_model(
             model,
-            data,
+            telemetry,
             DeployConfig(**deploy),
             baselines=BaselineConfig() if baselines else None,
             work=work,

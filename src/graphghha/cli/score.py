@@ -9,16 +9,29 @@ from graphghha.cli._model import MODEL
 
 @click.command()
 @click.argument("model", type=MODEL)
-@click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The Parquet file to write."
 )
+@click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
+@click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
+@click.option("--time-zone", help="Time zone of an export whose times name none.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Number of threads.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
-def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> None:
+def score(
+    model: Path,
+    data: Path,
+    out: Path,
+    mapping: Path | None,
+    zones: int,
+    time_zone: str | None,
+    threads: int,
+    as_json: bool,
+) -> None:
     """Score a telemetry file of any length.
 
-    MODEL is a model directory or the name of a plant whose model is shipped. DATA is a telemetry file. The output has
+    MODEL is a model directory or the name of a plant whose model is shipped. DATA is a telemetry file, or an export of
+    another system (a table, or a folder of tables) with --mapping and --zones. The output has
     one row per time, zone and node with the columns time, zone, node, one probability per class, attack = 1 - normal,
     and the likeliest class. They are null where a node had no fresh data.
     """
@@ -27,17 +40,20 @@ def score(model: Path, data: Path, out: Path, threads: int, as_json: bool) -> No
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.engine import EngineConfig, score_file
     from graphghha.plants.telemetry import TelemetryFile
 
     if out.suffix != ".parquet":
         raise click.UsageError(f"--out {out}: scores are written as Parquet; give a name that ends with .parquet")
-    total = TelemetryFile(data).num_steps if data.suffix == ".parquet" else None
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("scoring", total=total)
+    with (
+        as_telemetry(data, model, zones, mapping, time_zone) as telemetry,
+        Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress,
+    ):
+        task = progress.add_task("scoring", total=TelemetryFile(telemetry).num_steps)
         engine = EngineConfig(threads=threads)
-        summary = score_file(model, data, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
+        summary = score_file(model, telemetry, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
     if as_json:
         click.echo(json.dumps(summary))
         return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._outputs import check_writable
 
 if TYPE_CHECKING:
     from graphghha.monitor.service import Service
@@ -45,21 +46,41 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.FloatRange(0, min_open=True),
     help="How long --check listens.",
 )
+@click.option(
+    "--write-mapping",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --check: draft a mapping file from what was heard.",
+)
+@click.option("--force", is_flag=True, help="Start although readings of a file do not fit the points they map to.")
 @click.option("--json", "as_json", is_flag=True, help="Write events as JSON lines.")
-def watch(config: Path | None, is_check: bool, seconds: float, as_json: bool, **short: Any) -> None:
+def watch(
+    config: Path | None,
+    is_check: bool,
+    seconds: float,
+    write_mapping: Path | None,
+    force: bool,
+    as_json: bool,
+    **short: Any,
+) -> None:
     """Monitor plants and report attacks.
 
     The sites are those of the settings file CONFIG, or one site that reads from --source.
     """
     if (config is None) == (short["source"] is None):
         raise click.UsageError("give either a settings file or --source")
+    if write_mapping is not None:
+        if not is_check:
+            raise click.UsageError("--write-mapping belongs to --check")
+        check_writable(write_mapping)
     with ExitStack() as resources:
         if config is None and short["state"] is None:
             short["state"] = Path(resources.enter_context(TemporaryDirectory(prefix="graphghha-")))
         settings = _settings(config, short)
         if is_check:
-            _check(settings, seconds, as_json)
+            _check(settings, seconds, as_json, write_mapping)
         else:
+            if not force:
+                _refuse_implausible(settings)
             _watch(settings, as_json)
 
 
@@ -131,9 +152,19 @@ def handle_signals() -> Iterator[Callable[["Service"], None]]:
             signal.signal(number, handler)
 
 
-def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
+def _refuse_implausible(settings: "Settings") -> None:
+    """Raise if a recording cannot be what its site says it is: a live source is judged as its readings come."""
     from graphghha.errors import DataError
-    from graphghha.wiring import check_site
+    from graphghha.wiring import implausible
+
+    if problems := [problem for site in settings.site if not site.force for problem in implausible(site)]:
+        raise DataError("; ".join(problems))
+
+
+def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: Path | None) -> None:
+    from graphghha.errors import DataError
+    from graphghha.exports.notes import counted
+    from graphghha.wiring import check_site, draft_mapping
 
     unusable = []
     for site in settings.site:
@@ -142,7 +173,13 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
             is_heard = report.unmapped or report.rejected
             unmapped = "none of the names that arrived maps to a point; use a mapping file"
             silent = f"nothing arrived; {report.status.detail}"
-            unusable.append(f"{site.name}: {unmapped if is_heard else silent}")
+            if not (is_heard and write_mapping):
+                unusable.append(f"{site.name}: {unmapped if is_heard else silent}")
+        if write_mapping is not None:
+            several = len(settings.site) > 1
+            path = write_mapping.with_stem(f"{write_mapping.stem}-{site.name}") if several else write_mapping
+            draft_mapping(site, report, path, seconds)
+            click.echo(f"{site.name}: wrote {path}; check its entries and units", err=True)
         if as_json:
             click.echo(json.dumps({"site": site.name, **report.to_dict()}))
             continue
@@ -154,9 +191,15 @@ def _check(settings: "Settings", seconds: float, as_json: bool) -> None:
         if report.rejected:
             reasons = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
             click.echo(f"{site.name}: rejected: {reasons}", err=True)
+        if report.step_s is not None:
+            click.echo(f"{site.name}: a point has a reading every {report.step_s:g} s", err=True)
+        if assumed := sum(each.is_assumed for each in report.mapped):
+            click.echo(f"{site.name}: no unit is stated for {counted(assumed, 'name')}, marked ? below", err=True)
+        if report.doubts:
+            click.echo(f"{site.name}: readings of {counted(len(report.doubts), 'name')} do not fit", err=True)
         if report.mapped and not (report.status.is_connected or report.status.is_finished):
             click.echo(f"{site.name}: {report.status.detail}", err=True)
-        for name, point, readings, remark in report.rows():
-            click.echo(f"{name:<40} {point:<28} {readings:>8}  {remark}")
+        for name, point, unit, readings, remark in report.rows():
+            click.echo(f"{name:<40} {point:<28} {unit:<9} {readings:>8}  {remark}")
     if unusable:
         raise DataError("; ".join(unusable))

@@ -36,8 +36,11 @@ class RawPoint:
     guesses: tuple[Guess, ...] = ()
 
 
-def build_series(raw: RawPoint, units: Mapping[str, str]) -> Series:
-    """Return the series of a point. `units` are stated by the user, for points whose file states none."""
+def build_series(raw: RawPoint, units: Mapping[str, str], *, keep_unit: bool = False) -> Series:
+    """Return the series of a point. `units` are stated by the user, for points whose file states none.
+
+    With `keep_unit` the values stay in the unit of the file.
+    """
     guesses, omissions = list(raw.guesses), _missing(raw)
     cells = raw.cells
     unit = raw.unit or cells.unit or units.get(raw.name) or units.get(raw.column)
@@ -67,7 +70,7 @@ def build_series(raw: RawPoint, units: Mapping[str, str]) -> Series:
         guesses.append(Guess(raw.name, "states", words, "its values are words"))
     decimals = None if cells.states else count_decimals(values)
     resolution = None if cells.states else value_step(values)
-    si_unit, shift, scale, problem = to_si(unit, kind)
+    si_unit, shift, scale, problem = (unit, 0.0, 1.0, "") if keep_unit else to_si(unit, kind)
     if problem:
         guesses.append(Guess(raw.name, "unit", "as it is", problem))
     return Series(

@@ -143,6 +143,8 @@ def choose_order(fields: TimeFields, about: str, other_files: Order | None) -> t
     best, other = sorted(spread, key=lambda order: spread[order])
     if spread[best] < 0.5 * spread[other]:
         return best, Guess(about, "dates", str(best), f"read {other} its times would jump back and forth")
+    if fields.has_points:
+        return Order.DAY_FIRST, Guess(about, "dates", str(Order.DAY_FIRST), "dates with points have the day first")
     reason = "no date of this file tells; state it with dates"
     return Order.MONTH_FIRST, Guess(about, "dates", str(Order.MONTH_FIRST), reason)
 

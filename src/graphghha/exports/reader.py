@@ -73,9 +73,15 @@ def read_exports(paths: Sequence[Path], options: ExportOptions | None = None) ->
 class ExportReader:
     """Reads the files of an export one after the other. `reports` is complete once `series` is exhausted."""
 
-    def __init__(self, paths: Sequence[Path], options: ExportOptions | None = None) -> None:
-        """Find the files and recognize each of them; nothing but a sample of each is read here."""
+    def __init__(
+        self, paths: Sequence[Path], options: ExportOptions | None = None, *, keep_units: bool = False
+    ) -> None:
+        """Find the files and recognize each of them; nothing but a sample of each is read here.
+
+        With `keep_units` the readings stay in the units of the files.
+        """
         self.options = options or ExportOptions()
+        self.keep_units = keep_units
         self.reports: list[FileReport] = []
         self.plans: list[FilePlan] = []
         files = list_files(paths)
@@ -173,7 +179,7 @@ class ExportReader:
             unit=unit,
             guesses=marked[1] if marked else (),
         )
-        return build_series(raw, self.options.units)
+        return build_series(raw, self.options.units, keep_unit=self.keep_units)
 
     def _long(self, plan: FilePlan, utc_ms: NDArray[np.int64]) -> Iterator[Series | Omission]:
         """Yield the points of a table with one row for each reading, some points at a time."""
@@ -226,7 +232,7 @@ class ExportReader:
                 is_bad=marked[0][rows] if marked else None,
                 unit=units[code] or header_unit(plan, value)[1],
             )
-            yield build_series(raw, self.options.units)
+            yield build_series(raw, self.options.units, keep_unit=self.keep_units)
 
 
 class _QualityBuilder:

@@ -65,7 +65,7 @@ def _share(unit: str | None, values: NDArray[np.float64]) -> str | None:
     lowest, highest = float(values.min()), float(values.max())
     if lowest < -5:
         return unit
-    if unit in (None, "%") and highest <= 1.0 and len(np.unique(values)) > 3:
+    if unit in (None, "%") and 0.5 <= highest <= 1.0 and len(np.unique(values)) > 3 and (values > 0.2).mean() > 0.05:
         return "fraction"
     if unit in (None, "fraction") and 1.5 < highest <= 105:
         return "%"

@@ -23,6 +23,7 @@ _CLOCK = (
     r"\s*(?P<p>[AaPp]\.?\s?[Mm]\.?)?"
 )
 _ZONE = r"\s*\(?(?P<z>Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]{1,5}|[A-Z][A-Za-z]+/[A-Za-z_/]+)?\)?\s*$"
+_POINTS = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d")
 _WEEKDAY = r"^\s*(?:[A-Za-z]{2,10}[.,]?\s+)?"
 
 
@@ -77,6 +78,7 @@ class TimeFields:
     zone: NDArray[np.int16]  # number of the text in `zones`
     zones: tuple[str, ...]  # the distinct texts that name a zone; "" where there is none
     has_clock: bool  # some text names an hour
+    has_points: bool  # dates are written with points, as 07.05.2022
 
     def local_ms(self, order: Order) -> NDArray[np.int64]:
         """Return the times as if they were in UTC, `NO_TIME` where a text is no time or no such day exists."""
@@ -122,6 +124,7 @@ def take_apart(column: Any, family: Family) -> TimeFields:
         zone=zone.astype(np.int16)[rows],
         zones=tuple(zones.tolist()),
         has_clock=any(parts["h"]),
+        has_points=any(match and _POINTS.match(match[0]) for match in found[:MOST_TRIED]),
     )
 
 
@@ -139,6 +142,7 @@ def join_fields(blocks: list[TimeFields]) -> TimeFields:
         zone=np.concatenate(numbers),
         zones=zones,
         has_clock=any(block.has_clock for block in blocks),
+        has_points=blocks[0].has_points,
     )
 
 

@@ -108,7 +108,7 @@ def _check_silence(site: SiteTable) -> None:
 
 
 def _check_file(site: SiteTable) -> None:
-    if isinstance(site.source, FileConfig) and not site.source.path.is_file():
+    if isinstance(site.source, FileConfig) and not site.source.path.exists():
         raise GraphGHHAError(f"there is no file {site.source.path}")
 
 

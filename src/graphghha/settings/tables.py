@@ -168,6 +168,7 @@ class SiteTable(Credentials):
     lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
     latching: bool = False  # alarms stay until an operator resets them
+    force: bool = False  # watch a recording although its readings do not fit the points they map to
 
     @property
     def source_config(self) -> SourceConfig:

@@ -68,9 +68,13 @@ def _simulated(plant: str, options: "_Options") -> SimulatedConfig:
 
 
 def _file(file_format: Literal["csv", "parquet"], path: str, options: "_Options") -> FileConfig:
+    keys = ("zone", "dates", "time_column", "separator", "decimal")
+    table = options.given(**dict.fromkeys(keys, options.text))
     return FileConfig(
         path=options.folder / Path(path).expanduser(),
         format=file_format,
+        table={key: text.replace("-", " ") if key == "dates" else text for key, text in table.items()},
+        is_held=options.given(hold=options.yes).get("hold", False),
         **options.given(speed=options.number, mapping=options.path),
     )
 
@@ -152,6 +156,11 @@ class _Options:
         if not (number := self.number(key)).is_integer():
             raise ConfigError(f"{key}={self.text(key)!r} is not a whole number")
         return int(number)
+
+    def yes(self, key: str) -> bool:
+        if self.text(key) not in ("yes", "no"):
+            raise ConfigError(f"{key}={self.text(key)!r} is neither yes nor no")
+        return self.text(key) == "yes"
 
     def time(self, key: str) -> datetime:
         try:

@@ -68,6 +68,8 @@ class BatchBuilder:
         times = np.array([min(max(time, -1), LATEST_MS) for time in self._times], np.int64)
         latest = min(received_ms + self._max_ahead_ms, LATEST_MS - 1)
         keep, values, rejected = validate_readings(self.mapper.points, columns, raw, shift, scale, times, latest)
+        if self.mapper.statistics is not None:
+            self.mapper.statistics.add_readings(columns, raw, self.mapper.points.impossible(columns, values))
         batch = ReadingBatch(
             site=self.site,
             received_ms=received_ms,

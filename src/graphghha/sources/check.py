@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,10 +12,14 @@ from graphghha._util.times import iso
 from graphghha.plants import Plant
 from graphghha.sources.addresses import parse_address
 from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
-from graphghha.sources.config import SourceConfig
+from graphghha.sources.config import FileConfig, SourceConfig
+from graphghha.sources.draft import DraftEntry, draft_points, mapping_text, unit_choices
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.opening import open_source
+from graphghha.sources.plausibility import Doubt, find_doubts
+from graphghha.sources.statistics import PointStatistics, SourceStatistics
 
+NO_SUCH_POINT = "no such point"
 ENOUGH_READINGS = 1_000_000  # the first rows of a long file show everything
 
 
@@ -33,10 +37,14 @@ class MappedName:
 
     name: str
     point: str
-    unit: str  # as the sender states it
+    unit: str  # as the sender states it, else as the mapping does, else the point's own
     readings: int
     last_value: float | None  # in SI
     last_time_ms: int | None
+    is_assumed: bool = False  # nothing states the unit
+    out_of_limits: int = 0  # readings that the instrument cannot have made
+    doubt: str = ""  # why the readings do not fit the point
+    fitting_units: tuple[str, ...] = ()  # units in which they would
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +68,18 @@ class CheckReport:
     silent: tuple[str, ...]  # points without a reading
     rejected: dict[Rejection, int]
     status: SourceStatus
+    step_s: float | None = None  # usual interval of a point
+    draft: str = ""  # a mapping file for what was heard
+
+    @property
+    def doubts(self) -> tuple[MappedName, ...]:
+        """The names whose readings do not fit their points."""
+        return tuple(each for each in self.mapped if each.doubt)
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every point has readings and every name maps to a point."""
-        return not self.unmapped and not self.silent
+        """Return whether every point has readings that fit it, and every name maps to a point."""
+        return not self.unmapped and not self.silent and not self.doubts
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -82,6 +97,9 @@ class CheckReport:
                     "readings": each.readings,
                     "last_value": each.last_value,
                     "last_time": None if each.last_time_ms is None else iso(each.last_time_ms),
+                    "unit_assumed": each.is_assumed,
+                    "out_of_limits": each.out_of_limits,
+                    "doubt": each.doubt or None,
                 }
                 for each in self.mapped
             ],
@@ -91,25 +109,32 @@ class CheckReport:
             ],
             "silent": list(self.silent),
             "rejected": {str(why): count for why, count in self.rejected.items()},
+            "step_s": self.step_s,
         }
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Return name, point, readings and remark: unmapped names first, then silent points, then the rest."""
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Return name, point, unit, readings and remark: unmapped names first, then silent points, then the rest.
+
+        Names whose readings do not fit their points come before those that do.
+        """
         unmapped = [
-            (each.name, "-", str(each.readings), each.why + (f"; did you mean {each.nearest}?" if each.nearest else ""))
+            (
+                *(each.name, "-", "", str(each.readings)),
+                each.why + (f"; did you mean {each.nearest}?" if each.nearest else ""),
+            )
             for each in self.unmapped
         ]
-        silent = [("-", point, "0", "silent") for point in self.silent]
-        mapped = [
-            (
-                each.name,
-                each.point,
-                str(each.readings),
-                "" if each.last_value is None else f"last {each.last_value:.4g}",
-            )
-            for each in self.mapped
-        ]
-        return unmapped + silent + mapped
+        silent = [("-", point, "", "0", "silent") for point in self.silent]
+        mapped = sorted(self.mapped, key=lambda each: not each.doubt)
+        return unmapped + silent + [_mapped_row(each) for each in mapped]
+
+
+def _mapped_row(each: MappedName) -> tuple[str, str, str, str, str]:
+    unit = f"{each.unit}?" if each.is_assumed else each.unit
+    last = "" if each.last_value is None else f"last {each.last_value:.4g}"
+    rejected = f"{each.out_of_limits} out of limits" if each.out_of_limits else ""
+    remark = "; ".join(part for part in (each.doubt, rejected, last) if part)
+    return each.name, each.point, unit, str(each.readings), remark
 
 
 def check_address(address: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float) -> CheckReport:
@@ -121,14 +146,22 @@ def check_source(
     config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, seconds: float
 ) -> CheckReport:
     """Listen for `seconds`, or until the source ends or has sent enough, and acknowledge nothing."""
-    source = open_source(config, site=site, points=points, plant=plant, is_listener=True)
+    statistics = SourceStatistics()
+    source = open_source(config, site=site, points=points, plant=plant, is_listener=True, statistics=statistics)
     try:
-        return _listen(source, points, seconds)
+        return _listen(source, points, seconds, plant, statistics, config)
     finally:
         source.close()
 
 
-def _listen(source: Source, points: Sequence[str], seconds: float) -> CheckReport:
+def _listen(
+    source: Source,
+    points: Sequence[str],
+    seconds: float,
+    plant: Plant,
+    statistics: SourceStatistics,
+    config: SourceConfig,
+) -> CheckReport:
     counts = _ReadingCounts(len(points))
     start = time.monotonic()
     while (left := start + seconds - time.monotonic()) > 0 and counts.total < ENOUGH_READINGS:
@@ -138,15 +171,51 @@ def _listen(source: Source, points: Sequence[str], seconds: float) -> CheckRepor
         elif source.status.is_finished:
             break
     mapper = source.mapper if isinstance(source, HasMapper) else None
+    doubts = _doubts(mapper, plant, statistics)
+    mapped = counts.mapped(mapper, points, statistics, doubts)
+    unmapped = _unmapped(mapper)
+    silent = tuple(point for point, count in zip(points, counts.by_point.tolist(), strict=True) if not count)
     return CheckReport(
         seconds=time.monotonic() - start,
         readings=counts.total,
-        mapped=counts.mapped(mapper, points),
-        unmapped=_unmapped(mapper),
-        silent=tuple(point for point, count in zip(points, counts.by_point.tolist(), strict=True) if not count),
+        mapped=mapped,
+        unmapped=unmapped,
+        silent=silent,
         rejected={why: count for why, count in counts.rejected.items() if count},
         status=source.status,
+        step_s=counts.step_s,
+        draft=_draft(mapper, plant, mapped, unmapped, silent, config) if mapper else "",
     )
+
+
+def _doubts(mapper: Mapper | None, plant: Plant, statistics: SourceStatistics) -> dict[int, Doubt]:
+    if mapper is None:
+        return {}
+    routes = {route.column: route for route in mapper.routes.values()}
+    assumed = {route.column for (name, _), route in mapper.routes.items() if name in mapper.assumed}
+    return find_doubts(mapper.points, plant, statistics, routes, assumed)
+
+
+def _draft(
+    mapper: Mapper,
+    plant: Plant,
+    mapped: Sequence[MappedName],
+    unmapped: Sequence[UnmappedName],
+    silent: Sequence[str],
+    config: SourceConfig,
+) -> str:
+    """Return a mapping file for the names that were heard."""
+    entries = []
+    for each in mapped:
+        unit = each.fitting_units[0] if each.fitting_units else None if each.is_assumed else each.unit
+        entries.append(DraftEntry(each.name, each.point, unit, unit_why=each.doubt, needs_unit=each.is_assumed))
+    names = [each.name for each in unmapped if each.why == NO_SUCH_POINT]
+    found = draft_points(names, mapper.points, plant, {each.name: each.point for each in mapped})
+    for name in names:
+        entries.append(DraftEntry(name, found.get(name, ""), None, "guessed from its name", needs_unit=True))
+    left = [point for point in silent if point not in found.values()]
+    table = config.table if isinstance(config, FileConfig) else {}
+    return mapping_text(entries, mapper.points, left, table)
 
 
 class _ReadingCounts:
@@ -157,6 +226,7 @@ class _ReadingCounts:
         self.rejected: Counter[Rejection] = Counter()
         self._values = np.full(num_points, np.nan)
         self._times = np.zeros(num_points, np.int64)
+        self._first = np.full(num_points, np.iinfo(np.int64).max)
 
     @property
     def total(self) -> int:
@@ -167,25 +237,54 @@ class _ReadingCounts:
         columns, times, values = batch.readings()
         np.add.at(self.by_point, columns, 1)
         self._values[columns], self._times[columns] = values, times
+        np.minimum.at(self._first, columns, times)
 
-    def mapped(self, mapper: Mapper | None, points: Sequence[str]) -> tuple[MappedName, ...]:
+    @property
+    def step_s(self) -> float | None:
+        """The usual time between two readings of a point."""
+        several = self.by_point > 2
+        if not several.any():
+            return None
+        spans = (self._times[several] - self._first[several]) / (self.by_point[several] - 1)
+        return round(float(np.median(spans)) / 1000, 1)
+
+    def mapped(
+        self,
+        mapper: Mapper | None,
+        points: Sequence[str],
+        statistics: SourceStatistics,
+        doubts: Mapping[int, Doubt],
+    ) -> tuple[MappedName, ...]:
         names: dict[int, tuple[str, str]] = {}
         for (name, _), route in mapper.routes.items() if mapper else ():
             names.setdefault(route.column, (name, route.unit))
-        return tuple(
-            MappedName(
-                *(name, points[column], unit, int(self.by_point[column])),
-                *((float(self._values[column]), int(self._times[column])) if self.by_point[column] else (None, None)),
+        assumed = mapper.assumed if mapper else set()
+        nothing, no_doubt = PointStatistics(), Doubt("")
+        found = []
+        for column, (name, unit) in sorted(names.items()):
+            is_heard = bool(self.by_point[column])
+            found.append(
+                MappedName(
+                    name=name,
+                    point=points[column],
+                    unit=unit,
+                    readings=int(self.by_point[column]),
+                    last_value=float(self._values[column]) if is_heard else None,
+                    last_time_ms=int(self._times[column]) if is_heard else None,
+                    is_assumed=name in assumed and len(unit_choices(unit)) > 1,
+                    out_of_limits=statistics.by_column.get(column, nothing).out_of_limits,
+                    doubt=doubts.get(column, no_doubt).text,
+                    fitting_units=doubts.get(column, no_doubt).units,
+                )
             )
-            for column, (name, unit) in sorted(names.items())
-        )
+        return tuple(found)
 
 
 def _unmapped(mapper: Mapper | None) -> tuple[UnmappedName, ...]:
     if mapper is None:
         return ()
     unknown = [
-        UnmappedName(name, count, "no such point", mapper.nearest_point(name))
+        UnmappedName(name, count, NO_SUCH_POINT, mapper.nearest_point(name))
         for name, count in mapper.unmapped.most_common()
     ]
     wrong_units = [UnmappedName(name, 0, why, None) for name, why in mapper.wrong_units.items()]

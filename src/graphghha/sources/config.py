@@ -1,6 +1,7 @@
 """Typed settings of every kind of source. A source is opened with one of these values."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -32,12 +33,14 @@ class SimulatedConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileConfig:
-    """A CSV or Parquet file, replayed from its first row to its last."""
+    """A CSV or Parquet file, or a folder of exported tables, replayed from its first row to its last."""
 
     path: Path
     format: Literal["csv", "parquet"]
     speed: float | None = None
     mapping: Path | None = None
+    table: Mapping[str, str] = field(default_factory=dict)  # how an exported table is written, where that is stated
+    is_held: bool = False  # readings that come too seldom for the plant are used until the next one
 
     def __post_init__(self) -> None:
         _check_speed(self.speed)

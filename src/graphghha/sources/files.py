@@ -3,10 +3,11 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from numpy.typing import NDArray
 from graphghha._util.suggest import nearest
 from graphghha._util.times import parse_time_ms
 from graphghha.errors import DataError, SchemaError
+from graphghha.exports.plan import NotReadableError
 from graphghha.plants import Dialect, Plant
 from graphghha.plants.arrow import pa, pacsv, pc, pq
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, validate_readings
 from graphghha.sources.config import FileConfig
+from graphghha.sources.export_files import COARSE_STEPS, export_batches, refuse_coarse, usual_step_ms
 from graphghha.sources.mapping import Mapper, Route
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
@@ -33,11 +36,56 @@ _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [de
 _NOWHERE = Route(0, "", 0.0, 1.0)  # stands in for a missing route in arrays; its readings are never used
 
 
-def file_source(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> Replay:
-    """Open a file. A header that does not fit raises an error here, not at the first poll."""
-    read = _csv_batches if config.format == "csv" else _parquet_batches
-    batches = read(config.path, site, mapper, plant)
+def file_source(
+    config: FileConfig, site: str, mapper: Mapper, plant: Plant, stated: Mapping[str, str] = MappingProxyType({})
+) -> Replay:
+    """Open a file. A header that does not fit raises an error here, not at the first poll.
+
+    `stated` says how an exported table is written. A table that is not in our own form is read as an export.
+    """
+    if stated or config.path.is_dir():
+        batches = _started(export_batches(config, site, mapper, plant, stated))
+    else:
+        batches, mapper = _own_or_export(config, site, mapper, plant)
     return Replay(batches, mapper, name=str(config.path), speed=config.speed)
+
+
+class NotOurFormError(SchemaError):
+    """A table that has no column of times by one of our names."""
+
+
+def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> tuple[Iterator[Batch], Mapper]:
+    """Return the batches of a file in our own form; if it has another, or must be held, those of an export."""
+    read = _csv_batches if config.format == "csv" else _parquet_batches
+    try:
+        batches = read(config.path, site, mapper, plant)
+    except NotOurFormError as exc:
+        try:
+            return _as_export(config, site, mapper, plant)
+        except DataError as further:
+            if isinstance(further.__cause__, NotReadableError):
+                raise exc from None
+            raise
+    first = next(batches, None)
+    if first is None:
+        return iter(()), mapper
+    is_readable = bool(len(first.times_ms))
+    step_ms = usual_step_ms(first)
+    if is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000):
+        return chain([first], batches), mapper
+    if step_ms is not None and not config.is_held:
+        refuse_coarse(step_ms, plant, str(config.path))
+    try:
+        return _as_export(config, site, mapper, plant)
+    except DataError as exc:
+        if is_readable or not isinstance(exc.__cause__, NotReadableError):
+            raise
+        return chain([first], batches), mapper
+
+
+def _as_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> tuple[Iterator[Batch], Mapper]:
+    again = mapper.fresh()
+    return _started(export_batches(config, site, again, plant, {})), again
 
 
 def _csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:
@@ -109,10 +157,10 @@ def _time_column(header: Sequence[str], path: Path) -> int:
         if name.strip().lstrip("\ufeff").lower() in TIME_NAMES:
             return number
     if len(header) == 1 and (separator := next((mark for mark in ";\t|" if mark in header[0]), None)):
-        raise SchemaError(f"{path}: there is only one column; separate fields by commas, not by {separator!r}")
+        raise NotOurFormError(f"{path}: there is only one column; separate fields by commas, not by {separator!r}")
     near = next((name for name in header if nearest(name, TIME_NAMES)), None)
     hint = f"; is it {near!r}?" if near else ""
-    raise SchemaError(f"{path}: no column holds the time; name one of them {' | '.join(TIME_NAMES)}{hint}")
+    raise NotOurFormError(f"{path}: no column holds the time; name one of them {' | '.join(TIME_NAMES)}{hint}")
 
 
 def _wide_batches(
@@ -179,7 +227,10 @@ def _long_batches(
         shift = np.array([route.shift for route in known])[route_of_row][chosen]
         scale = np.array([route.scale for route in known])[route_of_row][chosen]
         times, values = times[chosen], values[chosen]
-        keep, values, invalid = validate_readings(mapper.points, points, values, shift, scale, times, LATEST_MS)
+        raw = values
+        keep, values, invalid = validate_readings(mapper.points, points, raw, shift, scale, times, LATEST_MS)
+        if mapper.statistics is not None:
+            mapper.statistics.add_readings(points, raw, mapper.points.impossible(points, values))
         rejected += invalid
         newest = int(times[keep].max()) if keep.any() else 0
         yield ReadingBatch(site, newest, times[keep], values[keep], points[keep], rejected=+rejected)

@@ -14,13 +14,14 @@ from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants import Points
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
+from graphghha.sources.statistics import SourceStatistics
 
 NAMES_REMEMBERED = 1_000  # unmapped names kept for the report: a flood of names must not fill the memory
 ROUTES_REMEMBERED = 100_000
 LONGEST_NAME = 200  # characters kept of a foreign name
 NAME_KEYS = ("topic", "column")  # keys for the sender's name, exactly one of them in each entry of a mapping file
 RULE_KEYS = (*NAME_KEYS, "point", "unit", "scale", "offset")
-FILE_KEYS = ("map", "rename", "units")
+FILE_KEYS = ("map", "rename", "units", "table")
 DEFAULT_POINT = "{zone}/{signal}"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -65,6 +66,7 @@ class Rules:
     rules: tuple[Rule, ...] = ()
     rename: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # word -> sender's text -> our text
     units: Mapping[str, str] = field(default_factory=dict)
+    table: Mapping[str, str] = field(default_factory=dict)  # how an exported table is written
 
 
 class Mapper:
@@ -80,6 +82,8 @@ class Mapper:
         self.routes: dict[tuple[str, str | None], Route] = {}
         self.unmapped: Counter[str] = Counter()
         self.wrong_units: dict[str, str] = {}  # name -> what is wrong with its unit
+        self.assumed: set[str] = set()  # names whose unit nothing states
+        self.statistics: SourceStatistics | None = None  # collected for a check only
 
     def route(self, name: str, unit: str | None = None) -> Route | Rejection:
         """Return where a reading of this name goes. `unit` is the one that the message states; it takes precedence."""
@@ -93,6 +97,8 @@ class Mapper:
         column, rule = resolved
         try:
             route = self._converting_route(column, rule, unit)
+            if not unit and not self._states_unit(column, rule) and len(self.assumed) < NAMES_REMEMBERED:
+                self.assumed.add(name)
         except SchemaError as exc:
             if len(self.wrong_units) < NAMES_REMEMBERED:
                 self.wrong_units[name[:LONGEST_NAME]] = str(exc)
@@ -105,6 +111,14 @@ class Mapper:
     def knows(self, name: str) -> bool:
         """Return whether this name leads to a point."""
         return self._resolve(name) is not None
+
+    def fresh(self) -> "Mapper":
+        """Return a mapper with the same rules that has met no name yet."""
+        mapper = Mapper(self.points, self._rules, prefix=self._prefix)
+        if self.statistics is not None:
+            mapper.statistics = self.statistics
+            mapper.statistics.by_column.clear()
+        return mapper
 
     def note_unmapped(self, name: str) -> None:
         """Count a name that leads to no point."""
@@ -135,6 +149,10 @@ class Mapper:
         """Return the point of a pattern with its words filled in, after renaming them."""
         renamed = {word: self._rules.rename.get(word, {}).get(text, text) for word, text in words.items()}
         return _PLACEHOLDER.sub(lambda match: renamed[match[1]], rule.point)
+
+    def _states_unit(self, column: int, rule: Rule | None) -> bool:
+        """Return whether the mapping file states the unit of a point."""
+        return bool(rule and rule.unit) or self.points.names[column].rpartition("/")[2] in self._rules.units
 
     def _converting_route(self, column: int, rule: Rule | None, unit: str | None) -> Route:
         signal = self.points.names[column].rpartition("/")[2]
@@ -169,6 +187,7 @@ def read_mapping(path: Path, points: Points) -> Rules:
         rules=rules,
         rename={word: _as_texts(table, f"{path}: [rename.{word}]") for word, table in rename.items()},
         units=units,
+        table=_as_texts(raw.get("table", {}), f"{path}: [table]"),
     )
 
 

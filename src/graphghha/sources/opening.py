@@ -10,19 +10,28 @@ from graphghha.sources.base import Source
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
 from graphghha.sources.mapping import Mapper, read_mapping
+from graphghha.sources.statistics import SourceStatistics
 from graphghha.sources.stdin import LineSource
 
 
 def open_source(
-    config: SourceConfig, *, site: str, points: Sequence[str], plant: Plant, is_listener: bool = False
+    config: SourceConfig,
+    *,
+    site: str,
+    points: Sequence[str],
+    plant: Plant,
+    is_listener: bool = False,
+    statistics: SourceStatistics | None = None,
 ) -> Source:
     """Open the source that feeds these points of a site.
 
-    A listener reads beside the monitor: it leaves the broker's session and the messages in it alone.
+    A listener reads beside the monitor: it leaves the broker's session and the messages in it alone. `statistics`
+    collects what arrives, for a check.
     """
     table = Points.from_names(plant, points)
     rules = read_mapping(config.mapping, table) if config.mapping else None
     mapper = Mapper(table, rules, prefix=config.prefix if isinstance(config, MqttConfig) else "")
+    mapper.statistics = statistics
     match config:
         case SimulatedConfig():
             from graphghha.sources.simulated import simulated_source
@@ -31,7 +40,7 @@ def open_source(
         case FileConfig():
             from graphghha.sources.files import file_source
 
-            return file_source(config, site, mapper, plant)
+            return file_source(config, site, mapper, plant, {**(rules.table if rules else {}), **config.table})
         case StdinConfig():
             return LineSource(sys.stdin.buffer, BatchBuilder(site, mapper, max_ahead_s=config.max_ahead_s))
         case MqttConfig():
@@ -47,7 +56,7 @@ def stated_zones(config: SourceConfig) -> tuple[str, ...] | None:
     if isinstance(config, SimulatedConfig):
         graph = load_plant(config.plant).template.replicate(config.zones)
         return graph.zone_names
-    if isinstance(config, FileConfig) and config.format == "parquet":
+    if isinstance(config, FileConfig) and config.format == "parquet" and not config.path.is_dir():
         from graphghha.plants.telemetry import TelemetryFile
 
         try:

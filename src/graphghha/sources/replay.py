@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphghha._util.times import iso
 from graphghha.sources.base import Batch, SourceStatus
 from graphghha.sources.mapping import Mapper
 
+DAY_MS = 86_400_000
 MAX_READINGS = 1 << 16  # per batch, so that a monitor that is asked to stop has little left to score
 
 
@@ -60,6 +62,7 @@ class Replay:
         """Return one past the last row to hand out now."""
         readings_per_time = len(block) // len(block.times_ms)  # one, or a row of them
         stop = min(len(block.times_ms), self._row + max(1, MAX_READINGS // max(1, readings_per_time)))
+        stop = self._row + self._rows_of_a_day(block.times_ms[self._row : stop])
         if self._speed is None:
             return stop
         if self._start is None:
@@ -69,6 +72,14 @@ class Replay:
         return self._row + int(
             np.searchsorted(np.maximum.accumulate(block.times_ms[self._row : stop]), now_ms, "right")
         )
+
+    def _rows_of_a_day(self, times_ms: NDArray[np.int64]) -> int:
+        """Return how many rows lie within a day of the first, so that the start of a coarse file is not far behind.
+
+        A first row that stands alone may have a wrong clock; it is handed out together with what follows.
+        """
+        within = int(np.searchsorted(np.maximum.accumulate(times_ms), times_ms[0] + DAY_MS, "right"))
+        return within if within > 1 else len(times_ms)
 
     def _seconds_to_next_row(self, block: Batch) -> float:
         assert self._start is not None and self._speed is not None

@@ -5,7 +5,7 @@ from datetime import datetime, time
 
 import numpy as np
 
-from graphghha.plants import LabelledDay, load_plant, load_testbed
+from graphghha.plants import LabelledDay, Points, load_plant, load_testbed
 from graphghha.sources.base import RowBatch
 from graphghha.sources.config import SimulatedConfig
 from graphghha.sources.mapping import Mapper
@@ -24,7 +24,8 @@ def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> Repl
         cases=config.cases,
     )
     points = plant.template.replicate(config.zones).points
-    layout = WideLayout(site, mapper, points, [None] * len(points), f"sim:{plant.name}")
+    units = Points.from_names(plant, points).units
+    layout = WideLayout(site, mapper, points, units, f"sim:{plant.name}")
     name = f"simulated {plant.name}, {config.zones} zones, seed {config.seed}"
     return Replay(_batches(days, layout, config.start), mapper, name=name, speed=config.speed)
 

@@ -49,13 +49,14 @@ class WideLayout:
 
         Rows without a usable time are left out. `malformed` cells were found while the columns were read.
         """
-        values = np.asarray(used, np.float64)
+        values = raw = np.asarray(used, np.float64)
         rejected = Counter({reason: count * len(times_ms) for reason, count in self._unused.items()})
         rejected[Rejection.MALFORMED] += malformed
         bad_time = (times_ms < EARLIEST_MS) | (times_ms >= LATEST_MS)
         if bad_time.any():
             rejected[Rejection.BAD_TIME] += int(np.isfinite(values[bad_time]).sum())
             times_ms, values = times_ms[~bad_time], values[~bad_time]
+            raw = values
         if not self._is_in_si:
             with np.errstate(over="ignore", invalid="ignore"):
                 values = (values - self._shift) * self._scale
@@ -65,6 +66,8 @@ class WideLayout:
             placed[:, self._targets] = values
             values = placed
         impossible = points.impossible(slice(None), values)
+        if self.mapper.statistics is not None:
+            self.mapper.statistics.add_rows(self._targets, raw, impossible[:, self._targets])
         if impossible.any():
             rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
             values = np.where(impossible, np.nan, values)

@@ -257,3 +257,8 @@ def test_the_real_site_is_read_whole(data_dir):
     assert by_name["VAV-3-SUPFLOW"].unit == "L/s" and by_name["S-7_BLDG-P"].unit == "Pa"
     assert by_name["DA-P"].unit is None and by_name["DA-P"].kind.quantity == "pressure"
     assert by_name["S-7_RH-O"].is_constant
+
+
+def test_dates_with_points_have_the_day_first(tmp_path):
+    export = read(tmp_path, "time;x\n02.07.2018 09:00;1\n02.07.2018 09:01;2\n02.07.2018 09:02;3\n")
+    assert only(export).times_ms[0] == ms(2018, 7, 2, 9) and "dates with points have the day first" in reasons(export)

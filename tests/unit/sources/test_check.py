@@ -21,13 +21,16 @@ def test_a_check_of_a_file_says_what_maps_what_does_not_and_what_is_silent(tmp_p
             "readings": 1,
             "last_value": 20.0,
             "last_time": "2018-07-02T09:00:00Z",
+            "unit_assumed": True,
+            "out_of_limits": 0,
+            "doubt": None,
         }
     ]
     unknown, misfit = as_json["unmapped"]
     assert (unknown["name"], unknown["nearest"]) == ("zone-1/FCU_DAT", "zone-01/FCU_DAT")
     assert misfit["name"] == "zone-02/RM_TEMP" and "degC | degF | K" in misfit["why"]
     assert len(as_json["silent"]) == len(POINTS) - 1 and not as_json["sound"]
-    assert report.rows()[0] == ("zone-1/FCU_DAT", "-", "1", "no such point; did you mean zone-01/FCU_DAT?")
+    assert report.rows()[0] == ("zone-1/FCU_DAT", "-", "", "1", "no such point; did you mean zone-01/FCU_DAT?")
 
 
 def test_a_check_of_a_sound_source_finds_nothing_wrong():

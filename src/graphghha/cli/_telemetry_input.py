@@ -1,0 +1,59 @@
+"""DATA of `score` and `evaluate`: telemetry of this package as it is, an export converted while the command runs."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+
+def is_telemetry(data: Path) -> bool:
+    """Return whether a file, or a folder with files like it, is telemetry as `simulate` writes it."""
+    from graphghha.errors import SchemaError
+    from graphghha.plants.telemetry import TelemetryFile
+
+    if data.is_dir():
+        return any(data.glob("*.parquet"))
+    if data.suffix != ".parquet":
+        return False
+    try:
+        TelemetryFile(data)
+    except SchemaError as exc:
+        return "not a telemetry file" not in str(exc)  # a damaged one is reported as such
+    return True
+
+
+@contextmanager
+def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone: str | None) -> Iterator[Path]:
+    """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along."""
+    from graphghha.models import load_model
+    from graphghha.plants import load_plant
+    from graphghha.plants.telemetry import labels_path
+    from graphghha.sources import FileConfig
+    from graphghha.sources.to_telemetry import write_telemetry
+
+    if is_telemetry(data):
+        if mapping or zone:
+            raise click.UsageError(
+                f"{data} is telemetry of this package, which needs neither --mapping nor --time-zone"
+            )
+        yield data
+        return
+    plant = load_plant(load_model(model).plant)
+    config = FileConfig(
+        path=data,
+        format="parquet" if data.suffix == ".parquet" else "csv",
+        mapping=mapping,
+        table={"zone": zone} if zone else {},
+    )
+    with TemporaryDirectory(prefix="graphghha-") as folder:
+        converted = Path(folder) / f"{data.stem}.parquet"
+        rejected = write_telemetry(config, plant, zones, converted)
+        for reason, count in rejected.most_common():
+            click.echo(f"{data}: {count:,} readings not used: {reason}", err=True)
+        beside = data.with_name(f"{data.stem}.labels.parquet")
+        if beside.is_file():
+            shutil.copy(beside, labels_path(converted))
+        yield converted

@@ -1,0 +1,179 @@
+"""Exported tables of any dialect as a source: one or many files, laid on the plant's own time step.
+
+A point that reports on change keeps its value until its next record. A point that is sampled less often than the
+plant's step keeps a reading for one and a half of its own intervals.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.errors import DataError, SchemaError
+from graphghha.exports.headers import split_header
+from graphghha.exports.notes import span_text
+from graphghha.exports.options import ExportOptions
+from graphghha.exports.reader import ExportReader
+from graphghha.exports.reporting import Mode
+from graphghha.exports.series import Series
+from graphghha.plants import Plant
+from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
+from graphghha.sources.batch_builder import EARLIEST_MS, LATEST_MS
+from graphghha.sources.config import FileConfig
+from graphghha.sources.mapping import Mapper, Route
+
+MOST_READINGS = 100_000_000  # of mapped points, which are held in memory
+COARSE_STEPS = 2.5  # readings further apart than this many steps of the plant are too few for it
+FEWEST_INTERVALS = 10  # that tell how far apart readings are
+HELD_STEPS = 1.5
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The readings of one point in SI, and how long each is used; None: until the next one."""
+
+    name: str
+    times_ms: NDArray[np.int64]
+    values: NDArray[np.float64]
+    hold_ms: int | None
+
+
+def export_batches(
+    config: FileConfig, site: str, mapper: Mapper, plant: Plant, stated: Mapping[str, str]
+) -> Iterator[Batch]:
+    """Read the tables of an export and yield a day of rows at a time."""
+    options = ExportOptions.from_table(stated, str(config.path))
+    reader = ExportReader([config.path], options, keep_units=True)
+    rejected: Counter[Rejection] = Counter()
+    held: dict[int, list[_Held]] = {}
+    steps: list[int] = []
+    total = 0
+    for series in reader.series():
+        route = _route(mapper, series)
+        if isinstance(route, Rejection):
+            rejected[route] += len(series)
+            continue
+        if series.reporting.mode is Mode.SAMPLED and series.reporting.step_ms:
+            steps.append(series.reporting.step_ms)
+        own = _readings(series, route, mapper, plant, rejected)
+        held.setdefault(route.column, []).append(own)
+        total += len(own.values)
+        if total > MOST_READINGS:
+            raise DataError(
+                f"{config.path}: holds more than {MOST_READINGS:,} readings; split it into shorter files, "
+                "or write it as telemetry in Parquet"
+            )
+    if steps and not config.is_held:
+        refuse_coarse(float(np.median(steps)), plant, str(config.path))
+    points = {column: _joined(parts, mapper, str(config.path)) for column, parts in held.items()}
+    return _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected)
+
+
+def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
+    """Raise a `DataError` if readings come too seldom for a plant."""
+    if step_ms > COARSE_STEPS * plant.step_s * 1000:
+        raise DataError(
+            f"{where}: its readings come every {span_text(step_ms)}, and the models of plant {plant.name!r} need one "
+            f"every {span_text(plant.step_s * 1000)}; export shorter intervals, or add hold=yes to the address to hold "
+            "each reading until the next, which costs accuracy"
+        )
+
+
+def usual_step_ms(batch: Batch) -> float | None:
+    """Return the usual interval of the points in a batch, or None if there are too few readings to tell."""
+    if isinstance(batch, RowBatch):
+        steps = np.diff(np.unique(batch.times_ms))
+        return float(np.median(steps)) if len(steps) >= FEWEST_INTERVALS else None
+    columns, times, _ = batch.readings()
+    medians = []
+    for column in np.unique(columns).tolist():
+        steps = np.diff(np.unique(times[columns == column]))
+        if len(steps) >= FEWEST_INTERVALS:
+            medians.append(float(np.median(steps)))
+    return float(np.median(medians)) if medians else None
+
+
+def _route(mapper: Mapper, series: Series) -> Route | Rejection:
+    """Return where a point goes: by its own name, or by that of its column."""
+    unit = None if series.states else series.stated_unit
+    header = split_header(series.column).name
+    name = series.name if mapper.knows(series.name) or not mapper.knows(header) else header
+    route = mapper.route(name, unit)
+    if route is Rejection.UNMAPPED:
+        mapper.unmapped[name[:200]] += max(0, len(series) - 1)
+    return route
+
+
+def _readings(series: Series, route: Route, mapper: Mapper, plant: Plant, rejected: Counter[Rejection]) -> _Held:
+    """Return the usable readings of a point in SI, and count the others."""
+    point = mapper.points.names[route.column]
+    raw = _codes(series, plant, point)
+    values = (raw - route.shift) * route.scale
+    columns = np.full(len(values), route.column, np.int32)
+    impossible = mapper.points.impossible(columns, values)
+    if mapper.statistics is not None:
+        mapper.statistics.add_readings(columns, raw, impossible)
+    bad_time = (series.times_ms < EARLIEST_MS) | (series.times_ms >= LATEST_MS)
+    for omission in series.omissions:
+        reason = Rejection.BAD_QUALITY if "quality" in omission.reason or "no sensor" in omission.reason else None
+        rejected[reason or Rejection.MALFORMED] += omission.count
+    rejected[Rejection.MALFORMED] += int(np.isnan(values).sum())
+    rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
+    rejected[Rejection.BAD_TIME] += int(bad_time.sum())
+    keep = np.isfinite(values) & ~impossible & ~bad_time
+    step_ms = round(plant.step_s * 1000)
+    own_ms = series.reporting.step_ms or step_ms
+    hold_ms = step_ms if own_ms <= step_ms else round(HELD_STEPS * own_ms)
+    return _Held(series.name, series.times_ms[keep], values[keep], None if series.holds else hold_ms)
+
+
+def _codes(series: Series, plant: Plant, point: str) -> NDArray[np.float64]:
+    """Return the readings; states in words become the codes that the plant gives to these words."""
+    if not series.states:
+        return series.values
+    known = {signal.name: signal for signal in plant.signals}.get(point.rpartition("/")[2])
+    if known is None or not known.states:
+        return series.values
+    code_of = {word.lower(): known.low + number for number, word in enumerate(known.states)}
+    codes = np.array([code_of.get(word.lower(), np.nan) for word in series.states])
+    own: NDArray[np.float64] = codes[series.values.astype(np.int64)]
+    return own
+
+
+def _joined(parts: list[_Held], mapper: Mapper, where: str) -> _Held:
+    """Return the parts of a point in several files as one; two points for one are an error."""
+    if len({part.name for part in parts}) > 1:
+        names = " and ".join(repr(part.name) for part in parts[:2])
+        raise SchemaError(f"{where}: {names} both feed one point; map one of them elsewhere")
+    times = np.concatenate([part.times_ms for part in parts])
+    order = np.argsort(times, kind="stable")
+    values = np.concatenate([part.values for part in parts])[order]
+    return _Held(parts[0].name, times[order], values, parts[0].hold_ms)
+
+
+def _days(
+    points: Mapping[int, _Held], site: str, width: int, step_ms: int, rejected: Counter[Rejection]
+) -> Iterator[Batch]:
+    """Yield the rows of one day after the other, from the first sampled reading to the last."""
+    filled = {column: held for column, held in points.items() if len(held.times_ms)}
+    leading = [held for held in filled.values() if held.hold_ms is not None] or list(filled.values())
+    if not leading:
+        yield ReadingBatch.empty(site, 0, dict(+rejected))
+        return
+    start = -(-min(int(held.times_ms[0]) for held in leading) // step_ms) * step_ms
+    last = max(int(held.times_ms[-1]) for held in leading)
+    for day in range(start, last + step_ms, _DAY_MS):
+        times = np.arange(day, min(day + _DAY_MS, last + step_ms), step_ms, dtype=np.int64)
+        values = np.full((len(times), width), np.nan)
+        for column, held in filled.items():
+            newest = np.searchsorted(held.times_ms, times, side="right") - 1
+            known = newest >= 0
+            if held.hold_ms is not None:
+                known &= times - held.times_ms[newest] < held.hold_ms
+            values[known, column] = held.values[newest[known]]
+        is_empty = np.isnan(values).all(axis=1)
+        yield RowBatch(site, int(times[-1]), times[~is_empty], values[~is_empty], rejected=dict(+rejected))
+        rejected = Counter()

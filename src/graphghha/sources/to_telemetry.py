@@ -1,0 +1,64 @@
+"""Exports as telemetry: what a file source reads for the points of a plant, written as our own Parquet file."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from graphghha.errors import DataError
+from graphghha.plants import Plant
+from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
+from graphghha.sources.base import Batch, Rejection, RowBatch
+from graphghha.sources.config import FileConfig
+from graphghha.sources.opening import open_source
+
+
+def write_telemetry(config: FileConfig, plant: Plant, zones: int, out: Path) -> Counter[Rejection]:
+    """Read a file or folder for a plant with this many zones, write it to `out`, and return what was not used."""
+    graph = plant.template.replicate(zones)
+    signals = plant.template.point_signals
+    meta = TelemetryMeta(
+        plant=plant.name,
+        template_hash=plant.template.content_hash,
+        site="site",
+        zones=tuple(graph.zone_names),
+        points=tuple(signals),
+        units=tuple(plant.signal(name).unit for name in signals),
+        step_s=plant.step_s,
+        layout="wide",
+        notes={"source": config.path.name},
+    )
+    rejected: Counter[Rejection] = Counter()
+    source = open_source(config, site="site", points=graph.points, plant=plant)
+    total = 0
+    with TelemetryWriter(out, meta) as telemetry:
+        while not source.status.is_finished:
+            batch = source.poll(0.0)
+            if batch is None:
+                continue
+            rejected.update(batch.rejected)
+            if len(batch.times_ms):
+                chunk = _chunk(batch, zones, len(signals))
+                total += int((chunk.quality == GOOD).sum())
+                telemetry.write(chunk)
+        if not total:
+            reasons = ", ".join(f"{count} {why}" for why, count in rejected.items()) or "it is empty"
+            raise DataError(
+                f"{config.path}: has no reading for a point of plant {plant.name!r} ({reasons}); "
+                "`graphghha watch --check` shows which names map and drafts a mapping file"
+            )
+    return rejected
+
+
+def _chunk(batch: Batch, zones: int, points: int) -> Chunk:
+    """Return a batch as rows by time."""
+    if isinstance(batch, RowBatch):
+        times, values = batch.times_ms, batch.values
+    else:
+        columns, stamps, single = batch.readings()
+        times, rows = np.unique(stamps, return_inverse=True)
+        values = np.full((len(times), zones * points), np.nan)
+        values[rows, columns] = single
+    shaped = values.reshape(len(times), zones, points).transpose(1, 0, 2).astype(np.float32)
+    quality = np.where(np.isnan(shaped), MISSING, GOOD).astype(np.uint8)
+    return Chunk(times.astype("datetime64[ms]"), shaped, quality)
