@@ -17,6 +17,7 @@ from graphghha.cli.evaluate import evaluate
 from graphghha.cli.export import export
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
+from graphghha.cli.plant import plant
 from graphghha.cli.score import score
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
@@ -61,6 +62,7 @@ for command in (
     evaluate,
     export,
     graph,
+    plant,
     score,
     simulate,
     testbed,

@@ -51,7 +51,7 @@ _RULES = (
     _Rule(LABEL, "label", None, r"^(?:ATT FLAG|ATTACKS?|LABELS?|NORMAL ATTACK|CLASS|ANOMALY|IS ATTACK)$", "a label"),
     _Rule(CONTROLLER, "tuning", None, _last("KP", "KI", "KD", "GAIN", "PROP BAND", "RESET TIME"), "controller tuning"),
     _Rule(CONTROLLER, "setpoint", None, _last(*_SETPOINTS), "a set-point"),
-    _Rule(CONTROLLER, "setpoint", None, r"\b\w{3,}(?:SP|SPT|STPT)(?: \d+)?$", "ends like a set-point"),
+    _Rule(CONTROLLER, "setpoint", None, r"\b\w{3,}(?:SP|SPT|STPT)(?: \d+)?$", "a set-point"),
     _Rule(CONTROLLER, "setpoint", None, r"\b(?:START|STOP) POINT$", "a switching point"),
     _Rule(
         CONTROLLER, "mode", None, r"\b(?:OCC|0 CC|UNOCC|OCCUPANCY|MODE|SCHED|SCHEDULE|SEASON)\b", "occupancy or mode"

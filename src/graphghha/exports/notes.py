@@ -36,9 +36,9 @@ class Omission:
         return asdict(self)
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, what: str, several: str = "") -> str:
     """Return the count with its noun, such as `1 reading` or `4,320 readings`."""
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {several or what + 's'}"
 
 
 def span_text(step_ms: float) -> str:

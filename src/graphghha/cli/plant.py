@@ -1,0 +1,55 @@
+"""`graphghha plant`: a plant of your own, proposed from its data."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group()
+def plant() -> None:
+    """Describe a plant of your own."""
+
+
+@plant.command()
+@click.option(
+    "--data",
+    "paths",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A file or folder of exported tables; repeatable.",
+)
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
+@click.option("--name", help="Name of the plant (default: that of the output file).")
+@click.option("--zone", help="Time zone of times that name none, such as America/Chicago.")
+@click.option(
+    "--dates", type=click.Choice(["day-first", "month-first", "year-first"]), help="Order of dates that fit several."
+)
+@click.option("--time-column", help="Name of the column that holds the time.")
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The plant.toml file to write."
+)
+def new(paths: tuple[Path, ...], more: tuple[Path, ...], name: str | None, out: Path, **stated: Any) -> None:
+    """Propose a plant file from exported data.
+
+    Kinds, units, limits and reporting come from names, headers and readings; equipment and its copies from the
+    beginnings of names. Everything that is guessed or left out stands in the file as a comment.
+    """
+    from graphghha._util.files import atomic_write
+    from graphghha.cli._outputs import check_writable
+    from graphghha.cli.data import export_options
+    from graphghha.exports import read_exports
+    from graphghha.exports.plant_toml import plant_toml
+    from graphghha.exports.proposal import propose_plant
+
+    check_writable(out)
+    export = read_exports([*paths, *more], export_options(**stated))
+    proposal = propose_plant(export, name or out.stem)
+    atomic_write(out, plant_toml(proposal))
+    for template in proposal.templates:
+        copies = f", {len(template.copies)} copies" if len(template.copies) > 1 else ""
+        click.echo(f"{template.name}: {len(template.signals)} signals{copies}", err=True)
+    for omission in proposal.omissions:
+        click.echo(str(omission), err=True)
+    click.echo(out)

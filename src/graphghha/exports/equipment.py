@@ -1,0 +1,129 @@
+"""Which equipment a point belongs to, and which pieces of equipment are copies of one another, from names alone.
+
+`VAV-1_ZN-T`, `VAV-3-DA-T` and `S_7_PH-O` are `ZN-T` of VAV-1, `DA-T` of VAV-3 and `PH-O` of S-7. Pieces that share
+letters and most of their points are copies of one template.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from graphghha.exports.naming import Kind, words_of
+from graphghha.exports.notes import Guess
+
+_EQUIPMENT = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5})([A-Za-z]?)(?=[-_./: ]|$)")
+_SINGLE = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5}[A-Za-z]?)[-_./: ]+(\S.*)")
+ALIKE = 0.4  # share of points that two copies have in common at least
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A kind of equipment: its roles, its copies, and which point of the export each copy has for a role."""
+
+    name: str
+    copies: tuple[str, ...]
+    roles: tuple[str, ...]
+    points: Mapping[tuple[str, str], str]  # (copy, role) -> name of the point
+
+    def missing(self, role: str) -> tuple[str, ...]:
+        """Return the copies that have no point for a role."""
+        return tuple(copy for copy in self.copies if (copy, role) not in self.points)
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Return the letters and the number of the equipment in a name, and the rest; empty texts if there is none."""
+    *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
+    if match := _SINGLE.fullmatch(last.strip()):
+        return match[1].upper(), match[2].upper(), match[3].strip()
+    for part in reversed(path):
+        found = _EQUIPMENT.findall(part)
+        if found:
+            letters, number, suffix = found[-1]
+            return letters.upper(), f"{number}{suffix}".upper(), last.strip()
+    return "", "", name.strip()
+
+
+def role_of(rest: str, kind: Kind) -> str:
+    """Return the role of a point in its template: its words, so that `DA-T` and `DA_T` are one.
+
+    How an occupancy is read out (`OCC-O` here, `OCC-C` there) does not make two roles.
+    """
+    words = words_of(rest).replace("0 CC", "OCC").split()
+    if kind.purpose == "mode" and len(words) > 1 and len(words[-1]) == 1:
+        words = words[:-1]
+    return "-".join(words) or rest
+
+
+def find_templates(points: Mapping[str, Kind], site: str) -> tuple[tuple[Template, ...], tuple[Guess, ...]]:
+    """Return the templates of an export, copies in natural order, and what was guessed."""
+    pieces: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    loose: dict[str, str] = {}
+    guesses: list[Guess] = []
+    for name, kind in points.items():
+        letters, number, rest = split_name(name)
+        own = loose if not letters else pieces[letters, number]
+        role = role_of(rest, kind)
+        if role in own:
+            guesses.append(Guess(name, "role", name, f"{own[role]!r} has the same words and equipment"))
+            role = name
+        own[role] = name
+    guesses += _place_loose(loose, pieces)
+    templates = []
+    for letters in dict.fromkeys(letters for letters, _ in pieces):
+        copies_of = {number: roles for (other, number), roles in pieces.items() if other == letters}
+        for group in _alike(copies_of):
+            templates.append(_template(letters, {number: copies_of[number] for number in group}))
+            if len(group) > 1:
+                copies = ", ".join(templates[-1].copies)
+                reason = "their names differ in a number and they share most points"
+                guesses.append(Guess(letters, "copies", copies, reason))
+    if loose:
+        templates.append(Template(site, (site,), tuple(loose), {(site, role): loose[role] for role in loose}))
+    return tuple(templates), tuple(guesses)
+
+
+def _place_loose(loose: dict[str, str], pieces: dict[tuple[str, str], dict[str, str]]) -> list[Guess]:
+    """Give points without equipment to the only piece that has no copies, if there is one."""
+    letters = Counter(letter for letter, _ in pieces)
+    single = [piece for piece in pieces if letters[piece[0]] == 1]
+    if len(single) != 1 or not loose or len(loose) > len(pieces[single[0]]):
+        return []
+    name = f"{single[0][0]}-{single[0][1]}"
+    guesses = []
+    for role, point in list(loose.items()):
+        if role not in pieces[single[0]]:
+            pieces[single[0]][role] = loose.pop(role)
+            reason = "its name has no equipment, and this is the only piece without copies"
+            guesses.append(Guess(point, "equipment", name, reason))
+    return guesses
+
+
+def _alike(pieces: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
+    """Return groups of pieces that share most of their roles, each in natural order."""
+    groups: list[list[str]] = []
+    for number in sorted(pieces, key=lambda text: (len(text), text)):
+        for group in groups:
+            common = set().union(*(pieces[other] for other in group))
+            own = set(pieces[number])
+            if len(own & common) >= ALIKE * min(len(own), len(common)):
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    return groups
+
+
+def _template(letters: str, pieces: Mapping[str, Mapping[str, str]]) -> Template:
+    spelling = {number: _spelling(letters, number, roles.values()) for number, roles in pieces.items()}
+    roles = tuple(dict.fromkeys(role for own in pieces.values() for role in own))
+    name = letters.lower() if len(pieces) > 1 else spelling[next(iter(pieces))]
+    owned = {(spelling[number], role): point for number, own in pieces.items() for role, point in own.items()}
+    return Template(name, tuple(spelling.values()), roles, owned)
+
+
+def _spelling(letters: str, number: str, names: Iterable[str]) -> str:
+    """Return the usual way to write a piece of equipment, such as `S-7` where one name has `S_7`."""
+    pattern = re.compile(rf"({letters}[-_ ]?{number})(?=[-_./: ]|$)", re.IGNORECASE)
+    found = Counter(match[1] for name in names if (match := pattern.search(name)))
+    return found.most_common(1)[0][0] if found else f"{letters}-{number}"

@@ -1,0 +1,93 @@
+"""A proposed plant as a `plant.toml` with comments, for a person to look through."""
+
+from collections.abc import Iterator
+
+from graphghha.exports.check_text import group_guesses
+from graphghha.exports.proposal import PlantProposal, SignalProposal, TemplateProposal
+
+
+def plant_toml(plant: PlantProposal) -> str:
+    """Return the file."""
+    return "\n".join(_lines(plant)) + "\n"
+
+
+def _lines(plant: PlantProposal) -> Iterator[str]:
+    yield "# Proposed from exported data. Look through it, above all units, limits and edges."
+    for group in group_guesses(plant.guesses):
+        if group.topic not in ("states", "order"):
+            yield f"# guessed: {_comment(group.names)}: {_comment(group.topic)} {_comment(group.text)}"
+    for omission in plant.omissions:
+        yield f"# left out: {_comment(omission.about)}: {_comment(omission.reason)}"
+    yield ""
+    yield "[plant]"
+    yield f"name = {quoted(plant.name)}"
+    yield f"step_s = {plant.step_s:g}"
+    yield f"zone = {quoted(plant.zone)}"
+    if plant.labels:
+        yield f"labels = {_list(plant.labels)}"
+    for template in plant.templates:
+        yield from _template(template)
+    for source, role, target, other, kind in plant.shared_edges:
+        yield ""
+        yield "[[edge]]"
+        yield f"from = {quoted(f'{source}/{role}')}"
+        yield f"to = {quoted(f'{target}/{other}')}  # of every copy"
+        yield f"kind = {quoted(kind)}"
+
+
+def _template(template: TemplateProposal) -> Iterator[str]:
+    yield ""
+    yield "[[template]]"
+    yield f"name = {quoted(template.name)}"
+    yield f"copies = {_list(template.copies)}"
+    edges = ", ".join(
+        f"[{quoted(source)}, {quoted(target)}, {quoted(kind)}]" for source, target, kind in template.edges
+    )
+    yield f"edges = [{edges}]"
+    for signal in template.signals:
+        yield ""
+        yield from _signal(signal)
+
+
+def _signal(signal: SignalProposal) -> Iterator[str]:
+    yield "[[template.signal]]"
+    yield f"name = {quoted(signal.role)}"
+    yield f"kind = {quoted(signal.kind)}  # {_comment('; '.join(signal.remarks))}"
+    yield f"purpose = {quoted(signal.purpose)}"
+    if signal.quantity:
+        yield f"quantity = {quoted(signal.quantity)}"
+    if signal.unit:
+        yield f"unit = {quoted(signal.unit)}"
+    elif not signal.states:
+        yield '# unit = ""  # state it'
+    if signal.states:
+        yield f"states = {_list(signal.states)}"
+    elif signal.low is None:
+        yield "# limits = []  # lowest and highest reading of the instrument, not of the data"
+    else:
+        yield f"limits = [{signal.low:g}, {signal.high:g}]  # of a usual instrument"
+    if signal.encoding:
+        yield f'# encoding = ""  # its numbers read like {_comment(signal.encoding)}'
+    if signal.resolution is not None:
+        yield f"resolution = {signal.resolution:g}"
+    yield f"sampling = {quoted('cov') if signal.interval_s is None else f'{signal.interval_s:g}'}"
+    yield f"stale_after_s = {signal.stale_after_s:g}"
+    columns = ", ".join(f"{quoted(copy)} = {quoted(name)}" for copy, name in signal.columns)
+    yield f"columns = {{ {columns} }}"
+    if signal.missing:
+        yield f"missing = {_list(signal.missing)}"
+
+
+def quoted(text: str) -> str:
+    """Return a text as a TOML string."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in plain) + '"'
+
+
+def _list(texts: tuple[str, ...]) -> str:
+    return "[" + ", ".join(map(quoted, texts)) + "]"
+
+
+def _comment(text: str) -> str:
+    """Return a text that cannot end the line of a comment."""
+    return "".join(mark if mark.isprintable() else " " for mark in text)
