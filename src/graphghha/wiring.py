@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
@@ -103,14 +104,14 @@ def commission_site(
     )
 
 
-def check_site(site: SiteTable, seconds: float, mapping: Path | None = None) -> CheckReport:
+def check_site(site: SiteTable, seconds: float, **changes: Any) -> CheckReport:
     """Listen to the source of a site and report what it sends, without touching the broker's session.
 
-    `mapping` takes the place of the site's own mapping file.
+    `changes` are settings of the source that take the place of the site's own.
     """
     plant = load_plant(site.plant)
     points = plant.template.replicate(site.zones).points
-    config = site.source_config if mapping is None else replace(site.source_config, mapping=mapping)
+    config = replace(site.source_config, **changes)
     return check_source(config, site=site.name, points=points, plant=plant, seconds=seconds)
 
 
@@ -121,14 +122,14 @@ def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: flo
     """
     atomic_write(path, report.draft)
     if isinstance(site.source_config, FileConfig):
-        atomic_write(path, check_site(site, seconds, path).draft)
+        atomic_write(path, check_site(site, seconds, mapping=path, speed=None).draft)
 
 
 def implausible(site: SiteTable) -> list[str]:
     """Return why the recording of a site cannot be watched as it is mapped: nothing maps, or readings do not fit."""
     if not isinstance(site.source_config, FileConfig):
         return []
-    report = check_site(site, PLAUSIBILITY_S)
+    report = check_site(site, PLAUSIBILITY_S, speed=None)
     if not report.mapped and report.unmapped:
         example = report.unmapped[0].name
         return [

@@ -79,9 +79,7 @@ def watch(
         if is_check:
             _check(settings, seconds, as_json, write_mapping)
         else:
-            if not force:
-                _refuse_implausible(settings)
-            _watch(settings, as_json)
+            _watch(settings, as_json, force)
 
 
 def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
@@ -98,7 +96,7 @@ def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
         raise ConfigError(str(exc).replace("site[0].", "--")) from exc
 
 
-def _watch(settings: "Settings", as_json: bool) -> None:
+def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
     from graphghha.cli._event_lines import TextSink
     from graphghha.monitor.service import set_up_logs
     from graphghha.monitor.sinks import Cursor, FollowRule, JsonLinesStdout
@@ -107,6 +105,8 @@ def _watch(settings: "Settings", as_json: bool) -> None:
     secrets = [path.read_text(encoding="utf-8").strip() for path in settings.secret_files()]
     set_up_logs(settings.log.level, settings.log.style, secrets=secrets)
     with handle_signals() as attach:
+        if not force:
+            _refuse_implausible(settings)
         service = open_monitor(settings)
         attach(service)
         output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop)

@@ -195,7 +195,7 @@ def _from_numbers(plan: FilePlan, columns: list[Any], zone: Zone) -> FileTimes:
     usual = float(np.nanmedian(numbers)) if np.isfinite(numbers).any() else 0.0
     about, omissions = plan.about, []
     scale, unit = next(((scale, unit) for above, scale, unit in _EPOCHS if usual >= above), (0.0, ""))
-    known = np.isfinite(numbers)
+    known = np.isfinite(numbers) & (np.abs(numbers) < 9e18)
     if scale:
         exact = np.where(known, np.round(np.where(known, numbers, 0.0) * scale), 0).astype(np.int64)
         utc = np.where(known, exact, NO_TIME)
@@ -242,7 +242,10 @@ def find_zone(plans: Sequence[FilePlan], stated: str | None) -> Zone:
     for plan in plans:
         if plan.time.family is None or any(_zone_texts(plan)):
             continue
-        local = read_times(plan, UNKNOWN_ZONE).local_ms
+        try:
+            local = read_times(plan, UNKNOWN_ZONE).local_ms
+        except DataError:
+            continue  # the file is left out with this reason when it is read
         if found := guess_summer_rule(local, regular_step_ms(local)):
             clock, reason = found
             return Zone(clock, f"{plan.about}: {reason}; its distance from UTC is unknown and taken as 0", False)

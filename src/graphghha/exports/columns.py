@@ -47,7 +47,7 @@ class ColumnBuilder:
             self._numbers.append(to_numpy(block.cast(pa.float64())))
             return
         if not pa.types.is_string(kind):
-            block = block.cast(pa.string())  # truth values become the words true and false
+            block = _as_text(block)
         numbers = _plain_numbers(block, self._decimal)
         self._numbers.append(self._codes(block) if numbers is None else numbers)
 
@@ -84,6 +84,14 @@ class ColumnBuilder:
         own = np.array([self._code_of.setdefault(text, len(self._code_of)) for text in texts] + [-1], np.int32)
         codes: NDArray[np.int32] = own[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)]
         return np.where(codes < 0, self._code_of.setdefault("", len(self._code_of)), codes).astype(np.int32)
+
+
+def _as_text(block: Any) -> Any:
+    """Return a column of another type as texts: truth values become words, lists and the like are no readings."""
+    try:
+        return block.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([f"({block.type})"] * len(block), pa.string())
 
 
 def _sort_texts(cells: list[Cell], counts: NDArray[np.int64]) -> tuple[Counter[str], Counter[str], Counter[str]]:

@@ -183,6 +183,8 @@ def offset_ms(zone: str, utc_ms: int) -> int:
 
 def clock_changes(zone: str, start_ms: int, end_ms: int) -> tuple[Change, ...]:
     """Return the changes of a zone's clock between two times."""
+    if zone == "UTC":
+        return ()
     first_year = datetime.fromtimestamp(start_ms / 1000, UTC).year
     last_year = datetime.fromtimestamp(end_ms / 1000, UTC).year
     found = [change for year in range(first_year, last_year + 1) for change in _changes_of_year(zone, year)]

@@ -262,3 +262,37 @@ def test_the_real_site_is_read_whole(data_dir):
 def test_dates_with_points_have_the_day_first(tmp_path):
     export = read(tmp_path, "time;x\n02.07.2018 09:00;1\n02.07.2018 09:01;2\n02.07.2018 09:02;3\n")
     assert only(export).times_ms[0] == ms(2018, 7, 2, 9) and "dates with points have the day first" in reasons(export)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"time,x\n\x00\x01\x02",
+        b'time,x\n"2021-05-30 12:00,1\n2021-05-30 12:01,2\n',
+        "time,x\n" + "9" * 400 + ",1\n",
+        "time,x\n2021-05-30 12:00,1e999\n2021-05-30 12:01,inf\n2021-05-30 12:02,2\n",
+        "time,x\n13/13/2021 12:00,1\n14/14/2021 12:00,1\n",
+        "time,x\n13/05/2021 12:00,1\n05/13/2021 12:00,1\n05/14/2021 12:00,1\n",
+        ",,,\n,,,\n",
+        "a" * 300_000,
+        "time,x\n" + "2021-05-30 12:00," + "1" * 200_000 + "\n",
+        "time,x\r2021-05-30 12:00,1\r2021-05-30 12:01,2\r",
+        "time,x,x,x\n2021-05-30 12:00,1,2,3\n2021-05-30 12:01,1,2,3\n",
+        "ts,x\n1e30,1\n1e30,2\n",
+    ],
+    ids=range(12),
+)
+def test_hostile_files_give_readings_or_one_sentence(text, tmp_path):
+    try:
+        export = read(tmp_path, text)
+    except DataError as exc:
+        assert "\n" not in str(exc)
+    else:
+        assert len(export.files) == 1 and all(np.isfinite(series.values).all() for series in export.series)
+
+
+def test_a_parquet_column_that_holds_no_readings_is_named(tmp_path):
+    times = pa.array([FIRST, FIRST + 1000], pa.timestamp("ms"))
+    pq.write_table(pa.table({"time": times, "x": [1, 2], "list": [[1], [2]]}), tmp_path / "a.parquet")
+    export = read_exports([tmp_path / "a.parquet"])
+    assert "list" in reasons(export) and "x" in {series.name for series in export.series}
