@@ -191,6 +191,8 @@ def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: P
         if report.rejected:
             reasons = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
             click.echo(f"{site.name}: rejected: {reasons}", err=True)
+        for note in report.notes:
+            click.echo(f"{site.name}: {note}", err=True)
         if report.step_s is not None:
             click.echo(f"{site.name}: a point has a reading every {report.step_s:g} s", err=True)
         if assumed := sum(each.is_assumed for each in report.mapped):

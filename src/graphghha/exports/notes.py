@@ -1,7 +1,10 @@
 """What a reader tells its user: what it guessed and why, and what it left out and why."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,17 @@ class Omission:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def note_lines(notes: Sequence[Guess | Omission]) -> Iterator[str]:
+    """Yield guesses and omissions as lines; equal ones are told once, with some of those they concern."""
+    groups: dict[str, list[str]] = {}
+    for note in notes:
+        said = f"{note.what} {note.value}: {note.reason}" if isinstance(note, Guess) else f"left out: {note.reason}"
+        groups.setdefault(said, []).append(note.about)
+    for said, abouts in groups.items():
+        more = len(abouts) - MOST_NAMES
+        yield ", ".join(abouts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") + f": {said}"
 
 
 def counted(count: int, what: str, several: str = "") -> str:

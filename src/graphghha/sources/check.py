@@ -17,6 +17,7 @@ from graphghha.sources.draft import DraftEntry, draft_points, mapping_text, unit
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.opening import open_source
 from graphghha.sources.plausibility import Doubt, find_doubts
+from graphghha.sources.replay import Replay
 from graphghha.sources.statistics import PointStatistics, SourceStatistics
 
 NO_SUCH_POINT = "no such point"
@@ -70,6 +71,7 @@ class CheckReport:
     status: SourceStatus
     step_s: float | None = None  # usual interval of a point
     draft: str = ""  # a mapping file for what was heard
+    notes: tuple[str, ...] = ()  # what was guessed about a recording or left out of it
 
     @property
     def doubts(self) -> tuple[MappedName, ...]:
@@ -110,6 +112,7 @@ class CheckReport:
             "silent": list(self.silent),
             "rejected": {str(why): count for why, count in self.rejected.items()},
             "step_s": self.step_s,
+            "notes": list(self.notes),
         }
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
@@ -184,6 +187,7 @@ def _listen(
         rejected={why: count for why, count in counts.rejected.items() if count},
         status=source.status,
         step_s=counts.step_s,
+        notes=source.notes if isinstance(source, Replay) else (),
         draft=_draft(mapper, plant, mapped, unmapped, silent, config) if mapper else "",
     )
 

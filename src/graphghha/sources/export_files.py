@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
 from graphghha.exports.headers import split_header
-from graphghha.exports.notes import span_text
+from graphghha.exports.notes import Guess, Omission, note_lines, span_text
 from graphghha.exports.options import ExportOptions
 from graphghha.exports.reader import ExportReader
 from graphghha.exports.reporting import Mode
@@ -43,15 +43,17 @@ class _Held:
 
 def export_batches(
     config: FileConfig, site: str, mapper: Mapper, plant: Plant, stated: Mapping[str, str]
-) -> Iterator[Batch]:
-    """Read the tables of an export and yield a day of rows at a time."""
+) -> tuple[Iterator[Batch], tuple[str, ...]]:
+    """Read the tables of an export; return its rows, a day at a time, and what was guessed or left out."""
     options = ExportOptions.from_table(stated, str(config.path))
     reader = ExportReader([config.path], options, keep_units=True)
     rejected: Counter[Rejection] = Counter()
     held: dict[int, list[_Held]] = {}
     steps: list[int] = []
+    notes: list[Guess | Omission] = []
     total = 0
     for series in reader.series():
+        notes += [*series.guesses, *series.omissions]
         route = _route(mapper, series)
         if isinstance(route, Rejection):
             rejected[route] += len(series)
@@ -69,7 +71,10 @@ def export_batches(
     if steps and not config.is_held:
         refuse_coarse(float(np.median(steps)), plant, str(config.path))
     points = {column: _joined(parts, mapper, str(config.path)) for column, parts in held.items()}
-    return _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected)
+    for file in reader.reports:
+        notes += [*file.guesses, *file.omissions]
+    days = _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected)
+    return days, tuple(note_lines(notes))
 
 
 def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:

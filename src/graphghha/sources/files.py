@@ -43,18 +43,22 @@ def file_source(
 
     `stated` says how an exported table is written. A table that is not in our own form is read as an export.
     """
+    notes: tuple[str, ...] = ()
     if stated or config.path.is_dir():
-        batches = _started(export_batches(config, site, mapper, plant, stated))
+        batches, notes = export_batches(config, site, mapper, plant, stated)
     else:
-        batches, mapper = _own_or_export(config, site, mapper, plant)
-    return Replay(batches, mapper, name=str(config.path), speed=config.speed)
+        batches, mapper, notes = _own_or_export(config, site, mapper, plant)
+    return Replay(batches, mapper, name=str(config.path), speed=config.speed, notes=notes)
 
 
 class NotOurFormError(SchemaError):
     """A table that has no column of times by one of our names."""
 
 
-def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> tuple[Iterator[Batch], Mapper]:
+_Opened = tuple[Iterator[Batch], Mapper, tuple[str, ...]]  # with what was guessed or left out
+
+
+def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> _Opened:
     """Return the batches of a file in our own form; if it has another, or must be held, those of an export."""
     read = _csv_batches if config.format == "csv" else _parquet_batches
     try:
@@ -68,11 +72,11 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
             raise
     first = next(batches, None)
     if first is None:
-        return iter(()), mapper
+        return iter(()), mapper, ()
     is_readable = bool(len(first.times_ms))
     step_ms = usual_step_ms(first)
     if is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000):
-        return chain([first], batches), mapper
+        return chain([first], batches), mapper, ()
     if step_ms is not None and not config.is_held:
         refuse_coarse(step_ms, plant, str(config.path))
     try:
@@ -80,12 +84,13 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
     except DataError as exc:
         if is_readable or not isinstance(exc.__cause__, NotReadableError):
             raise
-        return chain([first], batches), mapper
+        return chain([first], batches), mapper, ()
 
 
-def _as_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> tuple[Iterator[Batch], Mapper]:
+def _as_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> _Opened:
     again = mapper.fresh()
-    return _started(export_batches(config, site, again, plant, {})), again
+    batches, notes = export_batches(config, site, again, plant, {})
+    return batches, again, notes
 
 
 def _csv_batches(path: Path, site: str, mapper: Mapper, plant: Plant) -> Iterator[Batch]:

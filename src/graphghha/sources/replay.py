@@ -22,8 +22,17 @@ class Replay:
     recording are equal to the last byte.
     """
 
-    def __init__(self, batches: Iterator[Batch], mapper: Mapper, *, name: str, speed: float | None = None) -> None:
+    def __init__(
+        self,
+        batches: Iterator[Batch],
+        mapper: Mapper,
+        *,
+        name: str,
+        speed: float | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
         self.mapper = mapper
+        self.notes = notes  # what was guessed about the recording or left out of it
         self._batches = batches
         self._name = name
         self._speed = speed

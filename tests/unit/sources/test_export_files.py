@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, DataError, SchemaError
-from graphghha.sources import Rejection, open_source, parse_address
+from graphghha.sources import Rejection, check_address, open_source, parse_address
 from source_builders import NINE, PLANT, POINTS, all_rows, drained
 
 SETTINGS = {"site": "site", "points": POINTS, "plant": PLANT}
@@ -101,3 +101,12 @@ def test_two_tables_for_one_point_are_an_error(tmp_path):
     (tmp_path / "map.toml").write_text(entries)
     with pytest.raises(SchemaError, match="'A' and 'B' both feed one point"):
         opened(tmp_path / "bms.csv", f"?mapping={tmp_path / 'map.toml'}")
+
+
+def test_what_was_guessed_and_left_out_is_part_of_the_check(tmp_path):
+    back = [f"07.11.2021 {hour:02}:{minute:02};68" for hour in (0, 1, 1, 2) for minute in range(60)]
+    (tmp_path / "bms.csv").write_text("Zeit;zone-01/RM_TEMP [degF]\n" + "\n".join(back) + "\n")
+    report = check_address(f"csv:{tmp_path / 'bms.csv'}?zone=America/Chicago", **SETTINGS, seconds=20)
+    assert "bms.csv: time zone America/Chicago: stated" in report.notes
+    assert any("doubled hour 120 of 240 readings" in note for note in report.notes)
+    assert report.readings == 240 and report.to_dict()["notes"] == list(report.notes)
