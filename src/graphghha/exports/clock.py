@@ -66,19 +66,24 @@ def blocks_of(plan: FilePlan, columns: Sequence[int]) -> Iterator[Any]:
         raise DataError(f"{plan.path}: cannot be read further: {exc}") from exc
 
 
-def read_times(plan: FilePlan, zone: Zone, order: Order | None = None) -> FileTimes:
-    """Read the times of a file. `order` is that of other files of the export, for dates that fit more than one."""
+def read_times(
+    plan: FilePlan, zone: Zone, order: Order | None = None, points: NDArray[np.int32] | None = None
+) -> FileTimes:
+    """Read the times of a file. `order` is that of other files of the export, for dates that fit more than one.
+
+    `points` [n] are the points of the rows of a long table.
+    """
     columns = [plan.time.date] + ([] if plan.time.clock is None else [plan.time.clock])
     blocks = list(blocks_of(plan, columns))
     if not blocks:
         return FileTimes(np.empty(0, np.int64), np.empty(0, np.int64))
     kind = blocks[0].column(0).type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _from_timestamps(plan, [block.column(0) for block in blocks], zone)
+        return _from_timestamps(plan, [block.column(0) for block in blocks], zone, points)
     if plan.time.family is None:
-        return _from_numbers(plan, [block.column(0) for block in blocks], zone)
+        return _from_numbers(plan, [block.column(0) for block in blocks], zone, points)
     fields = join_fields([take_apart(_one_column(block), plan.time.family) for block in blocks])
-    return _from_fields(plan, fields, zone, order, _one_column(blocks[0]))
+    return _from_fields(plan, fields, zone, order, _one_column(blocks[0]), points)
 
 
 def _one_column(block: Any) -> Any:
@@ -89,7 +94,14 @@ def _one_column(block: Any) -> Any:
     return pc.binary_join_element_wise(date, block.column(1).cast(pa.string()), " ")
 
 
-def _from_fields(plan: FilePlan, fields: TimeFields, zone: Zone, order: Order | None, first: Any) -> FileTimes:
+def _from_fields(
+    plan: FilePlan,
+    fields: TimeFields,
+    zone: Zone,
+    order: Order | None,
+    first: Any,
+    points: NDArray[np.int32] | None,
+) -> FileTimes:
     about, guesses = plan.about, []
     chosen, guess = choose_order(fields, about, order)
     if guess:
@@ -107,7 +119,7 @@ def _from_fields(plan: FilePlan, fields: TimeFields, zone: Zone, order: Order | 
     known = local != NO_TIME
     utc = np.where(known, local - offsets, NO_TIME)
     if not has_offset.all():
-        naive, more, left = _by_clock(plan, np.where(has_offset, NO_TIME, local), zone)
+        naive, more, left = _by_clock(plan, np.where(has_offset, NO_TIME, local), zone, points)
         utc = np.where(has_offset, utc, naive)
         guesses += more
     else:
@@ -150,11 +162,11 @@ def choose_order(fields: TimeFields, about: str, other_files: Order | None) -> t
 
 
 def _by_clock(
-    plan: FilePlan, local: NDArray[np.int64], zone: Zone
+    plan: FilePlan, local: NDArray[np.int64], zone: Zone, points: NDArray[np.int32] | None
 ) -> tuple[NDArray[np.int64], list[Guess], tuple[Omission, ...]]:
     """Return UTC times of local times, and what was guessed about their clock."""
     clock, about = zone.clock, plan.about
-    utc, report = clock.to_utc(local)
+    utc, report = clock.to_utc(local, points)
     guesses = [Guess(about, "time zone", clock.zone, zone.reason)]
     known = int((local != NO_TIME).sum())
     if report.missing and report.missing > 3:
@@ -175,7 +187,7 @@ def _day(utc_ms: int) -> str:
     return str(np.datetime64(utc_ms, "ms").astype("datetime64[D]"))
 
 
-def _from_timestamps(plan: FilePlan, columns: list[Any], zone: Zone) -> FileTimes:
+def _from_timestamps(plan: FilePlan, columns: list[Any], zone: Zone, points: NDArray[np.int32] | None) -> FileTimes:
     kind = columns[0].type
     has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
     wanted = pa.timestamp("ms", tz=kind.tz if has_zone else None)
@@ -183,11 +195,11 @@ def _from_timestamps(plan: FilePlan, columns: list[Any], zone: Zone) -> FileTime
     local = np.concatenate([column.to_numpy(zero_copy_only=False) for column in whole]).astype(np.int64)
     if has_zone:
         return FileTimes(local, local)
-    utc, guesses, omissions = _by_clock(plan, local, zone)
+    utc, guesses, omissions = _by_clock(plan, local, zone, points)
     return FileTimes(utc, local, tuple(guesses), omissions)
 
 
-def _from_numbers(plan: FilePlan, columns: list[Any], zone: Zone) -> FileTimes:
+def _from_numbers(plan: FilePlan, columns: list[Any], zone: Zone, points: NDArray[np.int32] | None) -> FileTimes:
     """Read numbers since 1970, which are in UTC, or days since 1900 as spreadsheets write them, which are local."""
     decimal = plan.table.decimal if plan.table else "."
     texts = [column.cast(pa.string()) for column in columns]
@@ -203,7 +215,7 @@ def _from_numbers(plan: FilePlan, columns: list[Any], zone: Zone) -> FileTimes:
         found = FileTimes(utc, utc, (guess,))
     elif 10_000 < usual < 100_000:
         local = np.where(known, np.round((np.where(known, numbers, 0.0) - _EXCEL_EPOCH_DAYS) * 86_400) * 1000, NO_TIME)
-        utc, guesses, _ = _by_clock(plan, local.astype(np.int64), zone)
+        utc, guesses, _ = _by_clock(plan, local.astype(np.int64), zone, points)
         guess = Guess(about, "times", "days since 1900", f"numbers near {usual:.0f}, as spreadsheets store times")
         found = FileTimes(utc, local.astype(np.int64), (guess, *guesses))
     else:

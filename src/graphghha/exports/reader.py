@@ -105,14 +105,15 @@ class ExportReader:
 
     def _read_file(self, plan: FilePlan) -> Iterator[Series]:
         try:
-            times = read_times(plan, self.zone, self.order)
+            rows = _point_codes(plan) if plan.layout is Layout.LONG else None
+            times = read_times(plan, self.zone, self.order, rows.codes if rows else None)
         except DataError as exc:
             self._leave_out(plan, str(exc))
             return
         names: list[str] = []
         omissions = list(plan.omissions) + list(times.omissions)
-        source = self._long if plan.layout is Layout.LONG else self._wide
-        for found in source(plan, times.utc_ms):
+        source = self._wide(plan, times.utc_ms) if rows is None else self._long(plan, times.utc_ms, rows)
+        for found in source:
             if isinstance(found, Omission):
                 omissions.append(found)
             else:
@@ -181,24 +182,22 @@ class ExportReader:
         )
         return build_series(raw, self.options.units, keep_unit=self.keep_units)
 
-    def _long(self, plan: FilePlan, utc_ms: NDArray[np.int64]) -> Iterator[Series | Omission]:
+    def _long(self, plan: FilePlan, utc_ms: NDArray[np.int64], rows: "_LongRows") -> Iterator[Series | Omission]:
         """Yield the points of a table with one row for each reading, some points at a time."""
-        codes, names, units = _point_codes(plan)
-        if len(names) > MOST_POINTS:
-            yield Omission(plan.about, "point", len(names) - MOST_POINTS, f"more than {MOST_POINTS} names")
-        counts = np.bincount(codes, minlength=len(names))
+        if (more := len(rows.names) - MOST_POINTS) > 0:
+            yield Omission(plan.about, "point", more, f"more than {MOST_POINTS} names")
+        counts = np.bincount(rows.codes, minlength=len(rows.names))
         for chosen in _groups(counts[:MOST_POINTS], GROUP_BYTES // 16):
-            yield from self._long_group(plan, utc_ms, codes, names, units, chosen)
+            yield from self._long_group(plan, utc_ms, rows, chosen)
 
     def _long_group(
         self,
         plan: FilePlan,
         utc_ms: NDArray[np.int64],
-        codes: NDArray[np.int32],
-        names: list[str],
-        units: list[str | None],
+        long: "_LongRows",
         chosen: range,
     ) -> Iterator[Series | Omission]:
+        codes, names, units = long.codes, long.names, long.units
         value, quality = plan.values[0], plan.quality_of(plan.values[0])
         decimal = plan.table.decimal if plan.table else "."
         builders = {code: ColumnBuilder(decimal) for code in chosen}
@@ -256,7 +255,16 @@ class _QualityBuilder:
         return table[np.concatenate(self._codes)] if self._codes else np.empty(0, np.bool_), guesses
 
 
-def _point_codes(plan: FilePlan) -> tuple[NDArray[np.int32], list[str], list[str | None]]:
+@dataclass(frozen=True, slots=True)
+class _LongRows:
+    """The points of a long table: the number of each row's point, and the names and units of the points."""
+
+    codes: NDArray[np.int32]
+    names: list[str]
+    units: list[str | None]
+
+
+def _point_codes(plan: FilePlan) -> _LongRows:
     """Return the number of each row's point, and the names and units of the points."""
     wanted = list(plan.point_columns) + ([plan.unit_column] if plan.unit_column is not None else [])
     code_of: dict[str, int] = {}
@@ -277,7 +285,8 @@ def _point_codes(plan: FilePlan) -> tuple[NDArray[np.int32], list[str], list[str
                 units.append(unit or None)
             own.append(code_of[text])
         blocks.append(np.array(own, np.int32)[indices])
-    return np.concatenate(blocks) if blocks else np.empty(0, np.int32), list(code_of), units
+    codes = np.concatenate(blocks) if blocks else np.empty(0, np.int32)
+    return _LongRows(codes, list(code_of), units)
 
 
 def _groups(counts: NDArray[np.int64], most: int) -> Iterator[range]:

@@ -78,8 +78,13 @@ class LocalClock:
     zone: str
     shift_ms: int = 0
 
-    def to_utc(self, local_ms: NDArray[np.int64]) -> tuple[NDArray[np.int64], "ClockReport"]:
-        """Return UTC times of local times [n] in the order of the file, and what happened at changes of the clock."""
+    def to_utc(
+        self, local_ms: NDArray[np.int64], points: NDArray[np.int32] | None = None
+    ) -> tuple[NDArray[np.int64], "ClockReport"]:
+        """Return UTC times of local times [n] in the order of the file, and what happened at changes of the clock.
+
+        `points` [n] tells the rows of several points apart: each has an hour that comes twice of its own.
+        """
         known = local_ms != NO_TIME
         if not known.any():
             return local_ms, ClockReport()
@@ -93,9 +98,9 @@ class LocalClock:
             if change.is_back:
                 start, end = change.utc_ms + change.after_ms, change.utc_ms + change.before_ms
                 inside = known & (local_ms >= start) & (local_ms < end)
-                second = _second_pass(local_ms, inside)
                 offsets[inside] = change.before_ms
-                offsets[second] = change.after_ms
+                for own in _each_point(inside, points):
+                    offsets[_second_pass(local_ms, own)] = change.after_ms
                 doubled += int(inside.sum())
             else:
                 start, end = change.utc_ms + change.before_ms, change.utc_ms + change.after_ms
@@ -114,25 +119,28 @@ class ClockReport:
     changes: tuple[Change, ...] = ()  # inside the span of the readings
 
 
-def _second_pass(local_ms: NDArray[np.int64], inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which readings of a doubled hour belong to its second pass.
+def _each_point(inside: NDArray[np.bool_], points: NDArray[np.int32] | None) -> list[NDArray[np.int64]]:
+    """Return the rows of a doubled hour, those of each point apart."""
+    rows = np.flatnonzero(inside)
+    if points is None:
+        return [rows]
+    return [rows[points[rows] == point] for point in np.unique(points[rows]).tolist()]
+
+
+def _second_pass(local_ms: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which of the rows of a doubled hour belong to its second pass.
 
     In a file in the order of time the clock steps back between the passes. In a file that was sorted by local time
     both readings of a time stand side by side. A file with the newest reading first is looked at from its end.
     """
-    second = np.zeros(len(local_ms), np.bool_)
-    rows = np.flatnonzero(inside)
     if len(rows) < 2:
-        return second
-    is_reversed = len(local_ms) > 2 and np.median(np.diff(local_ms[rows])) < 0
-    ordered = rows[::-1] if is_reversed else rows
+        return rows[:0]
+    ordered = rows[::-1] if np.median(np.diff(local_ms[rows])) < 0 else rows
     steps = np.diff(local_ms[ordered])
     back = np.flatnonzero(steps < 0)
     if len(back):
-        second[ordered[back[0] + 1 :]] = True
-    elif (steps == 0).sum() >= len(rows) // 3:
-        second[ordered[1:][steps == 0]] = True
-    return second
+        return ordered[back[0] + 1 :]
+    return ordered[1:][steps == 0] if (steps == 0).sum() >= len(rows) // 3 else rows[:0]
 
 
 def zone_offset_ms(text: str) -> int | None:

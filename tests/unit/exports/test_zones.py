@@ -96,3 +96,15 @@ def test_names_of_zones():
 def test_a_clock_without_changes_is_a_plain_shift():
     utc, report = LocalClock("Asia/Tokyo").to_utc(np.array([ms(2021, 5, 30, 9)]))
     assert utc.tolist() == [ms(2021, 5, 30)] and not report.changes
+
+
+@pytest.mark.parametrize("is_by_point", [True, False])
+def test_the_doubled_hour_of_a_long_table_is_told_apart_for_each_point(is_by_point, tmp_path):
+    texts = local_texts(BACK - 3 * 3_600_000, 6 * 4, 15, CHICAGO)
+    rows = [f"{text},{point},{row}" for row, text in enumerate(texts) for point in "ab"]
+    if is_by_point:
+        rows.sort(key=lambda row: row.split(",")[1])
+    export = read(tmp_path, "time,point,value\n" + "\n".join(rows), zone=CHICAGO)
+    for series in export.series:
+        assert series.times_ms.tolist() == [BACK - 3 * 3_600_000 + row * 900_000 for row in range(len(texts))]
+        assert series.values.tolist() == list(range(len(texts)))
