@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-import click
-
+from graphghha._util.text import clean
 from graphghha._util.times import iso
 from graphghha.alarms import StoredEvent
+from graphghha.cli._output import echo
 from graphghha.monitor import event_line
-from graphghha.monitor.sinks import clean
 
 MOST_CHARACTERS = 400
 # single alarms and operators' commands stay in the journal; on a screen they would hide the incidents
@@ -27,7 +26,7 @@ class TextSink:
         try:
             for event in events:
                 if not event.kind.startswith(_LEFT_OUT):
-                    click.echo(f"{iso(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
+                    echo(f"{iso(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
         except BrokenPipeError:
             self._on_closed()
             raise

@@ -8,6 +8,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from graphghha.cli._output import echo
+
 
 def is_telemetry(data: Path) -> bool:
     """Return whether a file, or a folder with files like it, is telemetry as `simulate` writes it."""
@@ -52,7 +54,7 @@ def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone
         converted = Path(folder) / f"{data.stem}.parquet"
         rejected = write_telemetry(config, plant, zones, converted)
         for reason, count in rejected.most_common():
-            click.echo(f"{data}: {count:,} readings not used: {reason}", err=True)
+            echo(f"{data}: {count:,} readings not used: {reason}", err=True)
         beside = data.with_name(f"{data.stem}.labels.parquet")
         if beside.is_file():
             shutil.copy(beside, labels_path(converted))

@@ -1,13 +1,13 @@
 """`graphghha alarms`: an operator's work on a journal, with or without a running monitor."""
 
 import getpass
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from graphghha.cli._output import echo, echo_json
 from graphghha.errors import ConfigError
 
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
@@ -52,11 +52,11 @@ def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
     with Reader(path) as reader:
         incidents = reader.incidents(site=site, is_open=not show_all, limit=10_000)
     for body in incidents if as_json else incidents[:SHOWN]:
-        click.echo(json.dumps(body, ensure_ascii=False) if as_json else _line(body))
+        echo_json(body) if as_json else echo(_line(body))
     if not as_json and not incidents:
-        click.echo("no incidents" if show_all else "no open incidents", err=True)
+        echo("no incidents" if show_all else "no open incidents", err=True)
     if not as_json and len(incidents) > SHOWN:
-        click.echo(f"... and {len(incidents) - SHOWN} more; --json shows all", err=True)
+        echo(f"... and {len(incidents) - SHOWN} more; --json shows all", err=True)
 
 
 @alarms.command()
@@ -79,24 +79,24 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
         for event in events
     ]
     if as_json:
-        click.echo(json.dumps({**body, "story": story}, ensure_ascii=False))
+        echo_json({**body, "story": story})
         return
-    click.echo(f"{_label(body)}  {headline(body)}")
+    echo(f"{_label(body)}  {headline(body)}")
     for item in body["evidence"]:
         if why or item["kind"] == "signal":
-            click.echo(f"  evidence: {_evidence(item)}")
+            echo(f"  evidence: {_evidence(item)}")
     if remark := related_incident(body):
-        click.echo(f"  {remark} ({body['follows']['id']}), or be a new attack")
-    click.echo(f"  alarms: {', '.join(body['alarms'])}")
+        echo(f"  {remark} ({body['follows']['id']}), or be a new attack")
+    echo(f"  alarms: {', '.join(body['alarms'])}")
     if body["consistent_with"]:
-        click.echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
-    click.echo(f"  action: {body['action']}")
+        echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
+    echo(f"  action: {body['action']}")
     if (note := body["disposition"]) is not None:
         reason = f": {note['reason']}" if note["reason"] else ""
-        click.echo(f"  disposition: {note['is']}, recorded by {note['by']}{reason}")
+        echo(f"  disposition: {note['is']}, recorded by {note['by']}{reason}")
     for entry in story:
         what = entry.get("state") or f"{entry['verb']} by {entry.get('by', 'nobody')}"
-        click.echo(f"  {entry['time']}  {entry['event']}  {what}{': ' + entry['reason'] if 'reason' in entry else ''}")
+        echo(f"  {entry['time']}  {entry['event']}  {what}{': ' + entry['reason'] if 'reason' in entry else ''}")
 
 
 @alarms.command()
@@ -182,7 +182,7 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
             for event in events:
                 if site in (None, event.site):
                     line = {"number": event.number, "site": event.site, "time": iso(event.time_ms), "kind": event.kind}
-                    click.echo(json.dumps({**line, "body": event.body}, ensure_ascii=False))
+                    echo_json({**line, "body": event.body})
             after = events[-1].number
 
 
@@ -196,11 +196,11 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
     with Reader(path) as reader:
         figures = compute_kpi(reader, site)
     if as_json:
-        click.echo(json.dumps(figures))
+        echo_json(figures)
         return
     for name, value in figures.items():
         text = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
-        click.echo(f"{name.replace('_', ' '):<28} {text}")
+        echo(f"{name.replace('_', ' '):<28} {text}")
 
 
 def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
@@ -208,7 +208,7 @@ def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
     from graphghha.monitor import send_command
 
     target = send_command(path, Command.from_dict(command), site)
-    click.echo(json.dumps(target, ensure_ascii=False) if as_json else _line(target))
+    echo_json(target) if as_json else echo(_line(target))
 
 
 def _line(body: dict[str, Any]) -> str:

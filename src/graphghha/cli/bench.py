@@ -1,6 +1,5 @@
 """`graphghha bench`: one sub-command per table or figure. The last line on stdout is one JSON object."""
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 from graphghha.cli.bench_detection import COMMANDS, WORK, parse_numbers
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _scope(model: Path | None, seed: int, quick: bool, as_json: bool, work: Path
     from graphghha.lab.bench.experiments import Scope
     from graphghha.models import shipped_model
 
-    progress: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
+    progress: Callable[[str], None] = (lambda line: None) if as_json else (lambda line: echo(line, err=True))
     return Scope(model=model or shipped_model(PLANT), quick=quick, seed=seed, work=work, progress=progress)
 
 
@@ -81,7 +81,7 @@ def _finish(result: dict[str, Any], out: Path | None = None) -> None:
 
     if out:
         write_result(result, out)
-    click.echo(json.dumps(result))
+    echo_json(result)
 
 
 @_benchmark("threads", "dtype")
@@ -149,7 +149,7 @@ def page(results: tuple[Path, ...], out: Path) -> None:
     from graphghha.lab.bench.results import read_result
 
     for written in write_pages([read_result(path) for path in results], out):
-        click.echo(str(written))
+        echo(str(written))
 
 
 @_benchmark("threads", "model")
@@ -232,12 +232,12 @@ def paper(
     summary = run_all(out, _scope(model, seed, quick, as_json, work), only=only, again=again)
     if as_json:
         lists = {"ran": summary.ran, "skipped": summary.skipped, "failed": summary.failed}
-        click.echo(json.dumps(lists | {"pages": [str(path) for path in summary.pages]}))
+        echo_json(lists | {"pages": [str(path) for path in summary.pages]})
     else:
         measured, fresh = (", ".join(names) or "none" for names in (summary.ran, summary.skipped))
-        click.echo(f"measured: {measured}; already up to date: {fresh}", err=True)
+        echo(f"measured: {measured}; already up to date: {fresh}", err=True)
         for written in summary.pages:
-            click.echo(str(written))
+            echo(str(written))
     if summary.failed:
         raise EngineError("bench paper: " + "; ".join(f"{name}: {why}" for name, why in summary.failed.items()))
 
@@ -261,7 +261,7 @@ def memory(nodes: int, as_json: bool) -> None:
     result = measure_memory(nodes, PLANT)
     if not as_json:
         row = result["rows"][0]
-        click.echo(f"{row['nodes']} nodes: peak {row['peak_mb']} MB, {row['before_mb']} MB before the pass", err=True)
+        echo(f"{row['nodes']} nodes: peak {row['peak_mb']} MB, {row['before_mb']} MB before the pass", err=True)
     _finish(result)
 
 

@@ -1,12 +1,13 @@
 """`graphghha bench detection | scenarios | heads | ablation`: how well attacks are found, beside the paper's tables."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from graphghha.cli._output import echo_json
 
 if TYPE_CHECKING:
     from graphghha.lab.bench.detection.paper_protocol import PaperBench
@@ -104,7 +105,7 @@ def _run(
         result = study(PaperBench(folder, effort, progress=progress, on_step=on_step))
     if out:
         write_result(result, out)
-    click.echo(json.dumps(result))
+    echo_json(result)
 
 
 @_study("32,64,128,256,512,1024,1536; deploy: 384")

@@ -2,6 +2,8 @@
 
 import click
 
+from graphghha.cli._output import echo, echo_json
+
 
 @click.command()
 @click.option("--plant", default="fcu", show_default=True, help="Name of the plant.")
@@ -15,7 +17,6 @@ def cases(plant: str, family: str | None, attack_class: str | None, as_json: boo
 
     Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning.
     """
-    import json
     from dataclasses import asdict
 
     from graphghha.plants import choose_cases, load_plant
@@ -24,10 +25,10 @@ def cases(plant: str, family: str | None, attack_class: str | None, as_json: boo
     if as_json:
         for case in chosen:
             fields = asdict(case)
-            click.echo(json.dumps({"class": fields.pop("attack_class"), **fields}))
+            echo_json({"class": fields.pop("attack_class"), **fields})
         return
     rows = [("case", "family", "class", "nodes", "severity", "meaning")]
     rows += [(c.name, c.family, c.attack_class, ", ".join(c.targets), c.severity, c.meaning) for c in chosen]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row in rows:
-        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[5]]).rstrip())
+        echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[5]]).rstrip())

@@ -1,6 +1,5 @@
 """`graphghha commission`: a site's own normal days into a model derived from a base one."""
 
-import json
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 
 
 @click.command()
@@ -56,5 +56,5 @@ def commission(
     save_model(derived, out)
     assert derived.commissioning is not None
     for line in describe(derived):
-        click.echo(line, err=True)
-    click.echo(json.dumps({"model": str(out), **asdict(derived.commissioning)}) if as_json else str(out))
+        echo(line, err=True)
+    echo_json({"model": str(out), **asdict(derived.commissioning)}) if as_json else str(out)

@@ -1,9 +1,10 @@
 """`graphghha config`: check a settings file."""
 
-import json
 from pathlib import Path
 
 import click
+
+from graphghha.cli._output import echo, echo_json
 
 
 @click.group()
@@ -24,11 +25,11 @@ def check(ctx: click.Context, file: Path, as_json: bool) -> None:
 
     problems = find_problems(file)
     if as_json:
-        click.echo(json.dumps({"sound": not problems, "problems": problems}))
+        echo_json({"sound": not problems, "problems": problems})
     else:
         for problem in problems:
-            click.echo(problem)
+            echo(problem)
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        click.echo(count if problems else "sound", err=True)
+        echo(count if problems else "sound", err=True)
     if problems:
         ctx.exit(2)

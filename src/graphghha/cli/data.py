@@ -1,10 +1,11 @@
 """`graphghha data`: what is in files that other systems exported, and what is odd about them."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from graphghha.cli._output import echo, echo_json
 
 if TYPE_CHECKING:
     from graphghha.exports import ExportOptions
@@ -50,14 +51,14 @@ def check(paths: tuple[Path, ...], html: Path | None, as_json: bool, **stated: A
 
         atomic_write(html, page(result, ", ".join(path.name or str(path) for path in paths)))
     if as_json:
-        click.echo(json.dumps(result.to_dict()))
+        echo_json(result.to_dict())
     else:
         for line in summary_lines(result):
-            click.echo(line, err=True)
+            echo(line, err=True)
         for line in lines(result):
-            click.echo(line)
+            echo(line)
     if html is not None:
-        click.echo(f"wrote {html}", err=True)
+        echo(f"wrote {html}", err=True)
 
 
 def export_options(zone: str | None, dates: str | None, time_column: str | None) -> "ExportOptions":

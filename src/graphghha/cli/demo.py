@@ -1,10 +1,11 @@
 """`graphghha demo`: watch a simulated building under attack, without any settings."""
 
-import json
 from collections import deque
 from pathlib import Path
 
 import click
+
+from graphghha.cli._output import echo, echo_json
 
 
 @click.command()
@@ -41,7 +42,7 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
                 for event, line in lines(minute.events):
                     newest.append(line)
                     body = {"event": event.kind.partition(".")[2], **event.body}
-                    click.echo(json.dumps(body, ensure_ascii=False) if as_json else line)
+                    echo_json(body) if as_json else echo(line)
             if picture:
                 write_picture(running.status(), newest, picture)
         else:
@@ -50,13 +51,14 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
             return
         card = running.scorecard()
     if as_json:
-        click.echo(json.dumps({"scorecard": card}))
+        echo_json({"scorecard": card})
         return
     false_alarms = f"{card['false_alarms']} false alarm{'' if card['false_alarms'] == 1 else 's'}"
+    echo()
     if not card["detected"]:
-        click.echo(f"\n{card['detected']} of {card['attacks']} attacks found, {false_alarms}")
+        echo(f"{card['detected']} of {card['attacks']} attacks found, {false_alarms}")
     else:
-        click.echo(
-            f"\n{card['detected']} of {card['attacks']} attacks found, right node first in {card['hit_at_1']:.0%}, "
+        echo(
+            f"{card['detected']} of {card['attacks']} attacks found, right node first in {card['hit_at_1']:.0%}, "
             f"median {card['median_ttd_min']:.0f} min, {false_alarms}"
         )

@@ -1,12 +1,12 @@
 """`graphghha doctor`: show what this machine can do, and what is missing."""
 
-import json
 import platform
 from typing import Any
 
 import click
 
 from graphghha import __version__
+from graphghha.cli._output import echo, echo_json
 
 ZONES = 12  # size of the building on which the backends are compared
 
@@ -25,7 +25,7 @@ def doctor(as_json: bool) -> None:
     if as_json:
         versions = {"graphghha": __version__, "python": platform.python_version()}
         report = {**versions, "machine": hardware, "engine": engine, "parts": [part._asdict() for part in parts]}
-        click.echo(json.dumps(report))
+        echo_json(report)
         return
     facts = {
         "graphghha": f"{__version__}, Python {platform.python_version()}",
@@ -37,12 +37,13 @@ def doctor(as_json: bool) -> None:
         **{f"  {name}": note for name, note in engine["considered"].items()},
     }
     for name, value in facts.items():
-        click.echo(f"{name:<13} {value}")
-    click.echo()
+        echo(f"{name:<13} {value}")
+    echo()
     for part in parts:
         mark, hint = ("ok", part.version) if part.version else ("missing", f"pip install 'graphghha[{part.extra}]'")
         colour = "green" if part.version else "yellow"
-        click.echo(f"{click.style(f'{mark:<8}', fg=colour)}{part.package:<19}{hint:<34}{part.purpose}")
+        echo(f"{mark:<8}", fg=colour, is_end=False)
+        echo(f"{part.package:<19}{hint:<34}{part.purpose}")
 
 
 def _engine() -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`graphghha evaluate`: the report card of a model."""
 
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 
 _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # options of the deploy protocol
 
@@ -93,11 +93,11 @@ def evaluate(
             on_day=lambda: bar.advance(task),
         )
     if as_json:
-        click.echo(json.dumps(report))
+        echo_json(report)
         return
     _print(report)
     if out:
-        click.echo(f"wrote {out / 'report.md'}", err=True)
+        echo(f"wrote {out / 'report.md'}", err=True)
 
 
 def _given(names: Sequence[str]) -> str | None:
@@ -110,13 +110,13 @@ def _given(names: Sequence[str]) -> str | None:
 def _print(report: dict[str, Any]) -> None:
     for name, value in report["card"].items():
         if value is not None:
-            click.echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
+            echo(f"{name:<22} {value:.3f}" if isinstance(value, float) else f"{name:<22} {value}")
     for family, scores in report["families"].items():
         if scores["observable_events"]:
-            click.echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
+            echo(f"{family:<22} recall {scores['event_recall']:.2f} of {scores['observable_events']} events")
     for row in report["rows"][1:]:
         recall = row["event_recall_at_equal"]
-        click.echo(
+        echo(
             f"{row['method']:<22} recall {'undefined' if recall is None else f'{recall:.2f}'} at the same "
             f"{row['equal_false_alarms_per_day']:.2f} false alarms a day"
         )

@@ -1,11 +1,11 @@
 """`graphghha export`: a model as an ONNX file."""
 
-import json
 from pathlib import Path
 
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 
 
 @click.command()
@@ -44,12 +44,12 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
             directory = model or shipped_model("fcu")
             exported = export_detector(load_model(directory), out, on_row=lambda: progress.advance(task))
     if as_json:
-        click.echo(json.dumps(exported.to_dict()))
+        echo_json(exported.to_dict())
         return
     buildings = ", ".join(map(str, exported.zones))
-    click.echo(
+    echo(
         f"{exported.windows} windows of {buildings} zones: "
         f"largest difference from the model {exported.max_difference:.1e}",
         err=True,
     )
-    click.echo(exported.path)
+    echo(exported.path)

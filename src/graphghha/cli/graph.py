@@ -1,10 +1,11 @@
 """`graphghha graph`: check or draw the graph of a plant."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from graphghha.cli._output import echo, echo_json
 
 if TYPE_CHECKING:
     from graphghha.graph import CpsGraph
@@ -27,10 +28,10 @@ def check(plant: str, as_json: bool) -> None:
 
     summary = summarize_graph(_load(plant))
     if as_json:
-        click.echo(json.dumps(summary))
+        echo_json(summary)
         return
     for name, value in summary.items():
-        click.echo(f"{name.replace('_', ' '):<22} {value if not isinstance(value, list) else ', '.join(value) or '-'}")
+        echo(f"{name.replace('_', ' '):<22} {value if not isinstance(value, list) else ', '.join(value) or '-'}")
 
 
 @graph.command()
@@ -49,7 +50,7 @@ def draw(plant: str, zones: int | None, out: Path) -> None:
 
     template = _load(plant)
     draw_graph(template.replicate(zones) if zones else template, out)
-    click.echo(f"wrote {out}", err=True)
+    echo(f"wrote {out}", err=True)
 
 
 def _load(plant: str) -> "CpsGraph":

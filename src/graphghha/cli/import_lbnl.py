@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli._output import echo, echo_json
+
 
 @click.command("import")
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
@@ -23,7 +25,6 @@ def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, l
 
     SOURCE is the zip file or a folder of its CSV files. Each case becomes a Parquet file with labels beside it.
     """
-    import json
 
     from rich.console import Console
     from rich.progress import Progress
@@ -41,13 +42,13 @@ def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, l
             on_file=lambda: progress.advance(task),
         )
     if as_json:
-        click.echo(json.dumps(summary))
+        echo_json(summary)
         return
     for message in summary["altered"]:
-        click.echo(f"altered: {message}", err=True)
+        echo(f"altered: {message}", err=True)
     for name, counts in summary["repairs"].items():
-        click.echo(f"repaired: {name}: " + ", ".join(f"{n} x {kind}" for kind, n in sorted(counts.items())), err=True)
+        echo(f"repaired: {name}: " + ", ".join(f"{n} x {kind}" for kind, n in sorted(counts.items())), err=True)
     for name, minutes in summary["not_judged_min"].items():
-        click.echo(f"not judged: {name}: {minutes} minutes the fault-free file does not cover", err=True)
+        echo(f"not judged: {name}: {minutes} minutes the fault-free file does not cover", err=True)
     for path in summary["files"]:
-        click.echo(path)
+        echo(path)

@@ -5,6 +5,8 @@ import os
 import click
 
 from graphghha import __version__
+from graphghha._util.text import clean
+from graphghha.cli._output import echo
 from graphghha.cli.alarms import alarms
 from graphghha.cli.bench import bench
 from graphghha.cli.cases import cases
@@ -33,8 +35,13 @@ class Cli(click.Group):
         try:
             return super().invoke(ctx)
         except GraphGHHAError as exc:
-            click.secho(f"{type(exc).__name__}: {exc}", fg="red", err=True)
+            echo(f"{type(exc).__name__}: {exc}", fg="red", err=True, is_one_line=False)
             ctx.exit(exc.exit_code)
+        except click.UsageError as exc:
+            message = exc.format_message()
+            if (safe := clean(message, keep_newlines=True)) == message:
+                raise
+            raise click.UsageError(safe, exc.ctx) from None  # it repeats an argument that holds control characters
 
 
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})

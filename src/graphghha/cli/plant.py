@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from graphghha.cli._output import echo
+
 
 @click.group()
 def plant() -> None:
@@ -49,7 +51,7 @@ def new(paths: tuple[Path, ...], more: tuple[Path, ...], name: str | None, out: 
     atomic_write(out, plant_toml(proposal))
     for template in proposal.templates:
         copies = f", {len(template.copies)} copies" if len(template.copies) > 1 else ""
-        click.echo(f"{template.name}: {len(template.signals)} signals{copies}", err=True)
+        echo(f"{template.name}: {len(template.signals)} signals{copies}", err=True)
     for omission in proposal.omissions:
-        click.echo(str(omission), err=True)
-    click.echo(out)
+        echo(str(omission), err=True)
+    echo(out)

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 
 
 @click.command()
@@ -35,7 +36,6 @@ def score(
     one row per time, zone and node with the columns time, zone, node, one probability per class, attack = 1 - normal,
     and the likeliest class. They are null where a node had no fresh data.
     """
-    import json
 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -55,18 +55,16 @@ def score(
         engine = EngineConfig(threads=threads)
         summary = score_file(model, telemetry, out, engine=engine, on_rows=lambda rows: progress.advance(task, rows))
     if as_json:
-        click.echo(json.dumps(summary))
+        echo_json(summary)
         return
-    click.echo(
+    echo(
         f"{summary['minutes']} steps of {summary['nodes']} nodes, "
         f"{summary['unknown'] / max(1, summary['scores']):.1%} unknown",
         err=True,
     )
     dropped = sum(summary["readings"][kind] for kind in ("late", "ahead"))
     if dropped:
-        click.echo(f"{dropped} readings were out of order and were left out", err=True)
+        echo(f"{dropped} readings were out of order and were left out", err=True)
     if impossible := summary["readings"]["out_of_limits"]:
-        click.echo(
-            f"{impossible} readings were outside the limits of their sensor and were treated as unknown", err=True
-        )
-    click.echo(summary["file"])
+        echo(f"{impossible} readings were outside the limits of their sensor and were treated as unknown", err=True)
+    echo(summary["file"])

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli._output import echo, echo_json
+
 
 @click.command()
 @click.option("--plant", default="fcu", show_default=True, help="Name of the plant.")
@@ -82,7 +84,6 @@ def simulate(
 
     Labels are written beside the telemetry, as NAME.labels.parquet.
     """
-    import json
 
     from rich.console import Console
     from rich.progress import Progress
@@ -108,10 +109,10 @@ def simulate(
             on_day=lambda: progress.advance(task),
         )
     if as_json:
-        click.echo(json.dumps(summary))
+        echo_json(summary)
         return
     for event in summary["cases"]:
         seen = event["first_observable"] or "never"
-        click.echo(f"{event['case']} in zone {event['zone']}: from {event['start']}, observable from {seen}", err=True)
+        echo(f"{event['case']} in zone {event['zone']}: from {event['start']}, observable from {seen}", err=True)
     for path in summary["files"]:
-        click.echo(path)
+        echo(path)

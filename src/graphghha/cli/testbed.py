@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli._output import echo, echo_json
+
 
 @click.group()
 def testbed() -> None:
@@ -28,7 +30,6 @@ def calibrate(mean: Path, std: Path, weather: Path, hourly: Path | None, report:
 
     Simulates a year of every case in the published tables and compares annual means and standard deviations.
     """
-    import json
 
     from rich.console import Console
     from rich.progress import track
@@ -41,5 +42,5 @@ def calibrate(mean: Path, std: Path, weather: Path, hourly: Path | None, report:
         mean, std, weather, hourly, progress=lambda cases: track(cases, "case-years", console=console, transient=True)
     )
     if report:
-        click.echo(f"report: {write_report(result, report)}", err=True)
-    click.echo(json.dumps(result.as_dict()) if as_json else as_text(result))
+        echo(f"report: {write_report(result, report)}", err=True)
+    echo_json(result.as_dict()) if as_json else echo(as_text(result), is_one_line=False)

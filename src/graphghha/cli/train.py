@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from graphghha.cli._output import echo
+
 _PRESET = "The recipe: zones is for any building, with generic attacks; default for buildings like the reference."
 _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32."
 
@@ -63,4 +65,4 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str | None, *
             progress=console.print,
             on_step=on_step,
         )
-    click.echo(str(out))
+    echo(str(out))

@@ -1,6 +1,5 @@
 """`graphghha watch`: the monitor as a service, until it is stopped."""
 
-import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphghha.cli._model import MODEL
+from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import check_writable
 
 if TYPE_CHECKING:
@@ -179,29 +179,29 @@ def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: P
             several = len(settings.site) > 1
             path = write_mapping.with_stem(f"{write_mapping.stem}-{site.name}") if several else write_mapping
             draft_mapping(site, report, path, seconds)
-            click.echo(f"{site.name}: wrote {path}; check its entries and units", err=True)
+            echo(f"{site.name}: wrote {path}; check its entries and units", err=True)
         if as_json:
-            click.echo(json.dumps({"site": site.name, **report.to_dict()}))
+            echo_json({"site": site.name, **report.to_dict()})
             continue
-        click.echo(
+        echo(
             f"{site.name}: {report.readings} readings in {report.seconds:.0f} s, {len(report.mapped)} names map, "
             f"{len(report.unmapped)} do not, {len(report.silent)} points are silent",
             err=True,
         )
         if report.rejected:
             reasons = ", ".join(f"{count} {why}" for why, count in sorted(report.rejected.items()))
-            click.echo(f"{site.name}: rejected: {reasons}", err=True)
+            echo(f"{site.name}: rejected: {reasons}", err=True)
         for note in report.notes:
-            click.echo(f"{site.name}: {note}", err=True)
+            echo(f"{site.name}: {note}", err=True)
         if report.step_s is not None:
-            click.echo(f"{site.name}: a point has a reading every {report.step_s:g} s", err=True)
+            echo(f"{site.name}: a point has a reading every {report.step_s:g} s", err=True)
         if assumed := sum(each.is_assumed for each in report.mapped):
-            click.echo(f"{site.name}: no unit is stated for {counted(assumed, 'name')}, marked ? below", err=True)
+            echo(f"{site.name}: no unit is stated for {counted(assumed, 'name')}, marked ? below", err=True)
         if report.doubts:
-            click.echo(f"{site.name}: readings of {counted(len(report.doubts), 'name')} do not fit", err=True)
+            echo(f"{site.name}: readings of {counted(len(report.doubts), 'name')} do not fit", err=True)
         if report.mapped and not (report.status.is_connected or report.status.is_finished):
-            click.echo(f"{site.name}: {report.status.detail}", err=True)
+            echo(f"{site.name}: {report.status.detail}", err=True)
         for name, point, unit, readings, remark in report.rows():
-            click.echo(f"{name:<40} {point:<28} {unit:<9} {readings:>8}  {remark}")
+            echo(f"{name:<40} {point:<28} {unit:<9} {readings:>8}  {remark}")
     if unusable:
         raise DataError("; ".join(unusable))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import IO, Literal
 
+from graphghha._util.text import clean
 from graphghha._util.times import iso_ms
 
 Style = Literal["auto", "json", "text"]
@@ -55,8 +56,8 @@ class TextFormatter(logging.Formatter):
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line of text."""
-        return redact(super().format(record), self._secrets)
+        """Return the record as a line of text, followed by the traceback if it has one."""
+        return clean(redact(super().format(record), self._secrets), keep_newlines=True)
 
 
 def set_up_logs(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, EventLog, Sink
-from graphghha.monitor.sinks.cef import cef_line, clean
+from graphghha.monitor.sinks.cef import cef_line
 from graphghha.monitor.sinks.cursor import Cursor
 from graphghha.monitor.sinks.follow import Follower, FollowRule, FollowStats, stop_all
 from graphghha.monitor.sinks.jsonl import JsonLinesFile, JsonLinesStdout
@@ -30,7 +30,6 @@ __all__ = [
     "SyslogConfig",
     "SyslogSink",
     "cef_line",
-    "clean",
     "stop_all",
 ]
 

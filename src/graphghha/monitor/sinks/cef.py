@@ -3,9 +3,9 @@
 Names come from the plant, and a plant may be hostile: `clean` makes them safe to write into a line of a log.
 """
 
-import re
 from datetime import UTC, datetime
 
+from graphghha._util.text import clean
 from graphghha._version import __version__
 from graphghha.alarms import StoredEvent
 
@@ -13,15 +13,6 @@ SEVERITY = {"critical": 10, "high": 8, "medium": 5, "low": 3}
 NO_PRIORITY = 1
 # Limits low enough that a line full of hostile names still fits the 8 kB that receivers accept.
 _NAME, _TEXT, _MESSAGE, _HOST, _ID = 128, 200, 400, 100, 128
-# Control characters break lines, direction marks reorder what a reader sees, lone surrogates cannot be encoded.
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_UNSAFE_BUT_NEWLINES = re.compile(_UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b\x0c\x0e-\x1f"))
-
-
-def clean(text: object, limit: int, *, keep_newlines: bool = False) -> str:
-    """Return at most `limit` characters, without any that could act on the reader; right-to-left letters are kept."""
-    safe = (_UNSAFE_BUT_NEWLINES if keep_newlines else _UNSAFE).sub("\ufffd", str(text))
-    return safe if len(safe) <= limit else safe[: limit - 1] + "…"
 
 
 def cef_line(event: StoredEvent) -> str:

@@ -12,11 +12,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphghha._util.text import clean
 from graphghha._util.times import iso_ms
 from graphghha._util.tls import Tls
 from graphghha.alarms import StoredEvent
 from graphghha.monitor.sinks.base import HEARTBEAT
-from graphghha.monitor.sinks.cef import cef_line, clean
+from graphghha.monitor.sinks.cef import cef_line
 
 LOCAL0 = 16
 SEVERITY = {"critical": 2, "high": 3, "medium": 4, "low": 5}
