@@ -13,6 +13,7 @@ from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
 from graphghha.models import Model, load_model, shipped_model
 from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
+from graphghha.monitor.journal import make_private_folder
 from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
@@ -149,7 +150,8 @@ def implausible(site: SiteTable) -> list[str]:
 def _open_journal(settings: Settings) -> Journal:
     monitor = settings.monitor
     try:
-        _cursor_folder(settings).mkdir(parents=True, exist_ok=True)
+        for folder in (monitor.state_dir, _cursor_folder(settings)):
+            make_private_folder(folder)
     except OSError as exc:
         raise ConfigError(
             f"monitor.state_dir {monitor.state_dir}: {exc.strerror}; choose a folder that can be written"

@@ -9,10 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from graphghha._util.text import encodable
 from graphghha.errors import ConfigError, ConflictError
 
 HOUR_MS = 3_600_000
 SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; a longer one needs a fresh decision
+MOST_VERSION = 2**53
+_MOST_CHARACTERS = {"target": 300, "by": 100, "reason": 2_000}
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 
 
@@ -87,6 +90,17 @@ class Command:
     disposition: str | None = None  # what an incident turned out to be
 
     def __post_init__(self) -> None:
+        for name, limit in _MOST_CHARACTERS.items():
+            text = getattr(self, name)
+            if not isinstance(text, str) or len(text) > limit:
+                raise ConfigError(f"command: {name} must be a text of at most {limit} characters")
+            object.__setattr__(self, name, encodable(text))
+        for name, most in (("version", MOST_VERSION), ("for_ms", SHELVE_MOST_MS)):
+            number = getattr(self, name)
+            if number is not None and (type(number) is not int or not 0 <= number <= most):
+                raise ConfigError(f"command: {name} must be a whole number from 0 to {most}")
+        if not isinstance(self.verb, Verb) or not isinstance(self.disposition, str | None):
+            raise ConfigError("command: verb and disposition must be words")
         if self.verb is Verb.DISPOSE and self.disposition not in DISPOSITIONS:
             raise ConfigError(f"dispose: {self.disposition!r} must be one of {', '.join(DISPOSITIONS)}")
 
@@ -100,7 +114,7 @@ class Command:
         try:
             return cls(**{**data, "verb": Verb(data["verb"])})
         except (KeyError, TypeError, ValueError) as exc:
-            raise ConfigError(f"command: {exc}") from exc
+            raise exc if isinstance(exc, ConfigError) else ConfigError(f"command: {exc}") from exc
 
 
 @dataclass(frozen=True, slots=True)

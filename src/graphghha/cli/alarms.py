@@ -1,14 +1,15 @@
 """`graphghha alarms`: an operator's work on a journal, with or without a running monitor."""
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from graphghha.cli._output import echo, echo_json
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, GraphGHHAError, JournalError
 
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 SHOWN = 50
@@ -52,7 +53,8 @@ def list_(path: Path, site: str | None, as_json: bool, show_all: bool) -> None:
     with Reader(path) as reader:
         incidents = reader.incidents(site=site, is_open=not show_all, limit=10_000)
     for body in incidents if as_json else incidents[:SHOWN]:
-        echo_json(body) if as_json else echo(_line(body))
+        with _complete(path, body):
+            echo_json(body) if as_json else echo(_line(body))
     if not as_json and not incidents:
         echo("no incidents" if show_all else "no open incidents", err=True)
     if not as_json and len(incidents) > SHOWN:
@@ -81,11 +83,16 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     if as_json:
         echo_json({**body, "story": story})
         return
-    echo(f"{_label(body)}  {headline(body)}")
+    with _complete(path, body):
+        _show(body, story, why, headline(body), related_incident(body))
+
+
+def _show(body: dict[str, Any], story: list[dict[str, Any]], why: bool, title: str, remark: str) -> None:
+    echo(f"{_label(body)}  {title}")
     for item in body["evidence"]:
         if why or item["kind"] == "signal":
             echo(f"  evidence: {_evidence(item)}")
-    if remark := related_incident(body):
+    if remark:
         echo(f"  {remark} ({body['follows']['id']}), or be a new attack")
     echo(f"  alarms: {', '.join(body['alarms'])}")
     if body["consistent_with"]:
@@ -207,8 +214,19 @@ def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:
     from graphghha.alarms import Command
     from graphghha.monitor import send_command
 
-    target = send_command(path, Command.from_dict(command), site)
+    target = send_command(path, Command.from_dict(command), site, note=lambda text: echo(text, err=True))
     echo_json(target) if as_json else echo(_line(target))
+
+
+@contextmanager
+def _complete(path: Path, body: dict[str, Any]) -> Iterator[None]:
+    """Turn what goes wrong with a body that no monitor wrote into an error that names it."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as exc:
+        if isinstance(exc, GraphGHHAError):
+            raise
+        raise JournalError(f"{path}: incident {body.get('id')!r} is not one that a monitor writes: {exc!r}") from exc
 
 
 def _line(body: dict[str, Any]) -> str:

@@ -40,7 +40,7 @@ class CommitBuffer:
         self.events += update.events
         self.times_ms += update.times_ms
         self.rows += update.rows
-        self.is_dirty = True
+        self.is_dirty |= bool(update.events or update.times_ms)
 
     def hold(self, source: Source, batch: Batch) -> None:
         """Keep a batch, without its readings, to acknowledge it once it is stored."""

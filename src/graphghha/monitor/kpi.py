@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphghha.alarms import StoredEvent
-from graphghha.errors import NotFoundError
+from graphghha.errors import JournalError, NotFoundError
 from graphghha.monitor.journal import Reader
 
 TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
@@ -95,7 +95,12 @@ def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
     tallies = {name: _Tally() for name in ([site] if site else known)}
     for event in _events(reader):
         if event.site in tallies:
-            tallies[event.site].take(event)
+            try:
+                tallies[event.site].take(event)
+            except (KeyError, TypeError, AttributeError) as exc:
+                raise JournalError(
+                    f"{reader.path}: event {event.number} is not one that a monitor writes: {exc!r}"
+                ) from exc
     for name, tally in tallies.items():
         tally.finish(int(reader.summary(name).get("time_ms", 0)))
     return _figures(list(tallies.values()))

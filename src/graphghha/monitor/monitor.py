@@ -3,22 +3,23 @@
 An error at one site never stops another, and a failing disk stops the journal but not the scoring.
 """
 
-import json
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any
 
 import numpy as np
 
+from graphghha._util.text import encodable
 from graphghha._util.times import iso
 from graphghha.alarms import Command, Event, board_from_events
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.commit_buffer import CommitBuffer
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
-from graphghha.monitor.journal import Journal
+from graphghha.monitor.journal import Journal, parse_command
 from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
 from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
@@ -26,6 +27,7 @@ from graphghha.windows import Rows
 
 log = logging.getLogger(__name__)
 POLL_S, COMMANDS_EVERY_S = 0.05, 0.25
+MOST_ANSWER = 1_000  # characters
 
 
 class Monitor:
@@ -37,7 +39,6 @@ class Monitor:
         self.sites: dict[str, Site] = {}
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
-        self._has_damage_to_report = journal.damage is not None
 
     @property
     def is_journal_failing(self) -> bool:
@@ -56,10 +57,7 @@ class Monitor:
         about = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
         self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
         now_ms = self._time_ms(name)
-        if self._has_damage_to_report:
-            damage = {"priority": "high", **(self.journal.damage or {})}
-            buffer.events.append(Event(now_ms, "journal.damaged", damage))
-            self._has_damage_to_report = False
+        self._report_damage(name)
         if note:
             log.warning("%s: %s", name, note)
             buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))
@@ -74,6 +72,8 @@ class Monitor:
         if batch.site not in self.sites:
             raise NotFoundError(f"no site {batch.site!r}; monitored are {', '.join(self.sites) or 'none'}")
         events = self._guarded(batch.site, lambda site: site.take(batch))
+        if len(batch) or batch.rejected:  # otherwise only time has passed, which is not worth a write of its own
+            self._buffers[batch.site].is_dirty = True
         if self.sites[batch.site].is_adrift:
             self._start_afresh(batch.site)
             events += self._guarded(batch.site, lambda site: site.take(batch))
@@ -94,11 +94,11 @@ class Monitor:
 
     def answer_commands(self) -> None:
         """Carry out the commands that operators have left in the journal."""
-        commands = self.journal.pending_commands()
+        commands = self.journal.take_commands()
         answered = {number for buffer in self._buffers.values() for number, *_ in buffer.answers}
-        for number, name, command in commands:
+        for number, name, command, sent_ms in commands:
             if number not in answered:  # otherwise its answer waits for the disk
-                self._answer(number, name, command)
+                self._answer(number, name, command, sent_ms)
         if commands:
             self.commit()
 
@@ -148,6 +148,8 @@ class Monitor:
         self._failing_since_ms = None
         for buffer in waiting.values():
             buffer.settle()
+        if self._report_damage(next(iter(waiting))):
+            self.commit()
 
     def run(self, feeds: Iterable[Feed], stop: Flag) -> None:
         """Poll, score, commit and acknowledge until `stop` is set or every source has ended."""
@@ -196,16 +198,18 @@ class Monitor:
             self.commit()
         log.warning("%s: the source failed, next attempt in %.1f s: %s", feed.site, feed.note_failure(), exc)
 
-    def _answer(self, number: int, name: str, text: str) -> None:
+    def _answer(self, number: int, name: str, text: str, sent_ms: int) -> None:
         buffer = self._buffers[name if name in self.sites else next(iter(self.sites))]
         try:
             if name not in self.sites:
                 raise NotFoundError(f"site {name!r} is no longer monitored; monitored are {', '.join(self.sites)}")
-            command = Command.from_dict(json.loads(text))
+            command = parse_command(text, sent_ms)
             buffer.events += self.sites[name].command(command, self.journal.reader.incident(command.target))
             buffer.answers.append((number, "done", ""))
-        except (GraphGHHAError, ValueError) as exc:
-            buffer.answers.append((number, "refused", f"{type(exc).__name__}: {exc}"))
+        except Exception as exc:  # whoever may write the journal may have written the command
+            if not isinstance(exc, GraphGHHAError):
+                log.warning("%s: command %d was refused", name, number, exc_info=True)
+            buffer.answers.append((number, "refused", encodable(f"{type(exc).__name__}: {exc}"[:MOST_ANSWER])))
 
     def _guarded(self, name: str, work: Callable[[Site], SiteUpdate]) -> list[Event]:
         """Run one step of a site; if it fails, return the site to its last commit and report the failure."""
@@ -230,20 +234,28 @@ class Monitor:
             if checkpoint is not None:
                 return Site.from_state(name, detector, config, *checkpoint, self._history(name, detector)), ""
             reason = "it is not in the journal"
-        except (GraphGHHAError, KeyError, TypeError, ValueError) as exc:
-            reason = str(exc)
+        except Exception as exc:  # whoever may write the journal may have written the checkpoint
+            reason = (str(exc) if isinstance(exc, GraphGHHAError) else repr(exc))[:MOST_ANSWER]
         site, events = Site(name, detector, config), reader.site_events(name)
         note = f"saved state is unusable; starting fresh: {reason}"
         if not events:
             return site, "" if checkpoint is None else note
-        # incidents and operators' commands are also in the events, whatever happened to the checkpoint
+        boards: list[Callable[[], Mapping[str, Any]]] = [
+            # incidents and operators' commands are also in the events, whatever happened to the checkpoint
+            lambda: board_from_events(
+                ((event.kind, event.body) for event in events), detector.graph.names, latching=config.latching
+            ).to_dict()
+        ]
         if checkpoint is not None:
-            board = checkpoint[1]
-        else:
-            about = ((event.kind, event.body) for event in events)
-            board = board_from_events(about, detector.graph.names, latching=config.latching).to_dict()
-        self._buffers[name].events += site.inherit(board, events[-1].time_ms)
-        return site, note
+            boards.insert(0, lambda: checkpoint[1])
+        for board in boards:
+            try:
+                self._buffers[name].events += site.inherit(board(), events[-1].time_ms)
+                return site, note
+            except Exception:
+                log.warning("%s: a stored alarm board cannot be used", name, exc_info=True)
+                site = Site(name, detector, config)
+        return site, f"{note}; open incidents and operators' commands are lost"
 
     def _start_afresh(self, name: str) -> None:
         """Replace a site whose first reading had a wrong time, or that was silent for longer than a grid can bridge."""
@@ -260,6 +272,13 @@ class Monitor:
             return rows
         none = np.empty((0, len(detector.points)))
         return Rows(np.empty(0, np.int64), none, none.astype(np.bool_), np.empty(0, np.bool_))
+
+    def _report_damage(self, name: str) -> bool:
+        """Report what was repaired in the journal, at a site of it; return False if there is nothing to report."""
+        damage = self.journal.take_damage()
+        if damage is not None:
+            self.record(name, Event(self._time_ms(name), "journal.damaged", {"priority": "high", **damage}))
+        return damage is not None
 
     def _journal_failed(self, exc: JournalError, name: str) -> None:
         if self._failing_since_ms is None:

@@ -1,10 +1,14 @@
 """Commands to a journal without a monitor; with one they are tested by `tests/e2e/test_alarms.py`."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from graphghha.alarms import Command, Verb
-from graphghha.errors import ConflictError, NotFoundError
-from graphghha.monitor import Journal, Monitor, send_command
+from graphghha.errors import ConflictError, GraphGHHAError, JournalError, NotFoundError
+from graphghha.monitor import Journal, Monitor, commands, send_command
+from graphghha.monitor.commands import NO_MONITOR
 from monitor_builders import CONFIG, detector, telemetry, wide
 
 TIMES, VALUES = telemetry(40)
@@ -45,3 +49,48 @@ def test_a_node_that_several_sites_have_needs_a_site(path):
 def test_an_unknown_target_is_refused(path):
     with pytest.raises(NotFoundError, match="there is no incident or node 'boiler'"):
         send_command(path, ack("boiler"))
+
+
+def test_without_a_monitor_the_operator_is_informed_of_it(path):
+    notes = []
+    send_command(path, ack("zone-02/valve"), "office", note=notes.append)
+    assert notes == [NO_MONITOR]
+
+
+def test_many_operators_at_once_and_no_monitor(path):
+    """Who holds the journal is another operator's command, which ends soon: nobody waits for a monitor."""
+
+    def shelve(node):
+        return send_command(path, Command(verb=Verb.SHELVE, target=node, by="ada", reason="works"), "office")["state"]
+
+    def acknowledge(_):
+        try:
+            return send_command(path, ack("zone-02/valve", version=1), "office")["state"]
+        except GraphGHHAError as exc:
+            return type(exc).__name__
+
+    nodes = [f"zone-0{zone}/{role}" for zone in (1, 2, 3) for role in ("flow", "valve")]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(acknowledge, range(6)))
+        assert sorted(answers) == ["ConflictError"] * 5 + ["acknowledged"]
+        assert list(pool.map(shelve, nodes)) == ["shelved"] * len(nodes)
+    with Journal(path) as journal:
+        assert journal.take_commands() == [], "nothing is left for a monitor that starts later"
+
+
+def test_a_command_that_is_not_answered_is_withdrawn(path, monkeypatch):
+    monkeypatch.setattr(commands, "WAIT_S", 0.3)
+    with Journal(path) as journal:  # a monitor that hangs
+        with pytest.raises(JournalError, match="the command is withdrawn and will not be carried out"):
+            send_command(path, ack("zone-02/valve"), "office")
+        assert journal.take_commands() == []
+
+
+def test_a_command_that_is_taken_and_not_answered_is_reported_so(path, monkeypatch):
+    monkeypatch.setattr(commands, "WAIT_S", 0.5)
+    with Journal(path) as journal, ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(send_command, path, ack("zone-02/valve"), "office")
+        while not journal.take_commands():
+            time.sleep(0.01)
+        with pytest.raises(JournalError, match="has taken the command and cannot write its answer"):
+            sent.result()

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from graphghha.errors import JournalError
 
 ARRAY = "__array__"
+_DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"})
+MOST_BYTES = 1 << 28  # unpacked; the state of ten thousand zones is far smaller
 
 
 def pack(state: Any) -> bytes:
@@ -21,8 +23,8 @@ def pack(state: Any) -> bytes:
 def unpack(data: bytes) -> Any:
     """Return the state that `pack` wrote; damaged bytes are detected by their checksum."""
     try:
-        return json.loads(zlib.decompress(data), object_hook=_decode)
-    except (zlib.error, ValueError, KeyError, TypeError) as exc:
+        return json.loads(_inflate(data), object_hook=_decode)
+    except (zlib.error, ValueError, KeyError, TypeError, RecursionError, MemoryError) as exc:
         raise JournalError(f"a packed state is damaged: {exc}") from exc
 
 
@@ -34,10 +36,20 @@ def pack_rows(values: NDArray[np.float32]) -> bytes:
 def unpack_rows(data: bytes, num_rows: int) -> NDArray[np.float32]:
     """Return the rows that `pack_rows` wrote."""
     try:
-        flat = np.frombuffer(zlib.decompress(data), "<f4")
+        flat = np.frombuffer(_inflate(data), "<f4")
         return np.ascontiguousarray(flat.reshape(-1, num_rows).T).astype(np.float32)
-    except (zlib.error, ValueError) as exc:
+    except (zlib.error, ValueError, TypeError, MemoryError) as exc:
         raise JournalError(f"packed rows are damaged: {exc}") from exc
+
+
+def _inflate(data: bytes) -> bytes:
+    """Return the unpacked bytes; refuse a small text that would fill the memory."""
+    stream = zlib.decompressobj()
+    whole = stream.decompress(data, MOST_BYTES)
+    if not stream.eof:
+        too_long = len(whole) == MOST_BYTES
+        raise ValueError(f"it unpacks to more than {MOST_BYTES} bytes" if too_long else "it is cut off")
+    return whole
 
 
 def _encode(value: Any) -> Any:
@@ -52,5 +64,7 @@ def _encode(value: Any) -> Any:
 def _decode(data: dict[str, Any]) -> Any:
     if ARRAY not in data:
         return data
+    if data[ARRAY] not in _DTYPES:
+        raise ValueError(f"arrays of {str(data[ARRAY])[:20]!r} are not written here")
     flat = np.frombuffer(base64.b64decode(data["data"]), np.dtype(data[ARRAY]))
     return flat.reshape(data["shape"]).copy()

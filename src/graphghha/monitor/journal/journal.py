@@ -6,8 +6,9 @@ a reading that is delivered again changes nothing.
 
 import json
 import logging
+import os
+import secrets
 import sqlite3
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -17,17 +18,28 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import Command, Event, StoredEvent
-from graphghha.errors import ConflictError, GraphGHHAError, JournalError
+from graphghha._util.text import encodable
+from graphghha.alarms import Event, StoredEvent
+from graphghha.errors import GraphGHHAError, JournalError
+from graphghha.monitor.journal import commands
 from graphghha.monitor.journal.codec import pack, pack_rows
+from graphghha.monitor.journal.lease import JournalBusyError, Lease, is_same_file, warn_if_open_to_others
 from graphghha.monitor.journal.reader import Reader
-from graphghha.monitor.journal.repair import finish_salvage, is_header_intact, repair_header, salvage
+from graphghha.monitor.journal.repair import (
+    UNKNOWN,
+    finish_salvage,
+    is_header_intact,
+    put_back,
+    repair_header,
+    salvage,
+)
 from graphghha.monitor.journal.schema import checksum, connect, is_sound, migrate, refuse_newer
 
 log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
-LEASE_RETRY_S = 0.2
 TRIM_EVERY_COMMITS = 500
+COMMIT_WAIT_MS = 1_000  # for another process that holds the lock of the file
+_MALFORMED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,27 +66,29 @@ class Commit:
     answers: Sequence[tuple[int, str, str]] = ()  # to commands: id, state, message
 
 
-class JournalBusyError(ConflictError):
-    """Another process writes this journal."""
-
-
 class Journal:
     """The only writer of a journal file. A second one is refused after waiting `wait_s` for the first to end."""
 
     def __init__(self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0) -> None:
         self.path, self._retention = path, retention or Retention()
-        self._lease = _awaited_lease(path, wait_s)
-        self.damage: dict[str, Any] | None = None  # what was repaired when the journal was opened
+        self._lease = Lease(path, wait_s)
+        self.damage: dict[str, Any] | None = None  # what was repaired and has not been reported yet
         self._connection: sqlite3.Connection | None = None
+        self._files: dict[str, os.stat_result] = {}  # of the file and its log, by suffix, as this process opened them
+        self._is_malformed = False
+        self._era: str | None = None  # begins with the first event that this process writes
+        self._last = 0  # number of the newest event that this process knows of
         self._commits = 0
         self._sites: set[str] = set()  # written by this process
         try:
             self._open()
             self.reader = Reader(path)
         except (sqlite3.Error, OSError) as exc:
+            self._drop_connection()
             self._lease.close()
             raise JournalError(f"{path}: the journal cannot be opened: {exc}") from exc
         except GraphGHHAError:
+            self._drop_connection()
             self._lease.close()
             raise
 
@@ -89,6 +103,11 @@ class Journal:
         self.reader.close()
         self._drop_connection()
         self._lease.close()
+
+    def take_damage(self) -> dict[str, Any] | None:
+        """Return once what was repaired."""
+        damage, self.damage = self.damage, None
+        return damage
 
     def events_after(self, number: int, limit: int) -> list[StoredEvent]:
         """Return events in order, starting after `number`."""
@@ -105,24 +124,38 @@ class Journal:
         )
 
     def write(self, commits: Sequence[Commit]) -> None:
-        """Write all commits or none; on return they are on the disk."""
+        """Write all commits or none; on return they are on the disk, in the file that the path names."""
+        has_events = any(commit.events for commit in commits)
+        era = self._era or secrets.token_hex(4)
+        last = self._last
 
         def write(connection: sqlite3.Connection) -> None:
+            nonlocal last
+            (stored,) = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
+            last = max(last, stored)  # sinks have read what is lost from the file since, so its numbers stay taken
+            if has_events and self._era is None:
+                connection.execute("INSERT OR REPLACE INTO eras VALUES (?, ?)", (last + 1, era))
             for commit in commits:
-                _write(connection, commit)
+                _write(connection, commit, last)
+                last += len(commit.events)
 
         self._transact(write)
+        self._last = last
+        if has_events:
+            self._era = era
         self._commits += 1
         self._sites.update(commit.site for commit in commits)
         if self._commits % TRIM_EVERY_COMMITS == 0:
             self.trim()
 
-    def pending_commands(self) -> list[tuple[int, str, str]]:
-        """Return the operators' commands that have no answer yet: id, site, command as JSON."""
-        query = "SELECT id, site, body FROM commands WHERE state = 'pending' ORDER BY id"
+    def take_commands(self) -> list[commands.Pending]:
+        """Return the operators' commands that have no answer yet; from now on nobody can withdraw them."""
         try:
-            return self._connected().execute(query).fetchall()
-        except (sqlite3.Error, JournalError):
+            found = commands.read_pending(self._connected())
+            if found:
+                self._transact(lambda connection: commands.take(connection, [number for number, *_ in found]))
+            return found
+        except (sqlite3.Error, OSError, JournalError):
             return []  # the commands wait until the disk works again
 
     def trim(self) -> None:
@@ -149,16 +182,21 @@ class Journal:
                 connection.execute(
                     "DELETE FROM events WHERE number < (SELECT (min(number) + max(number) + 1) / 2 FROM events)"
                 )
+            oldest = "SELECT max(first) FROM eras WHERE first <= (SELECT min(number) FROM events)"
+            connection.execute(f"DELETE FROM eras WHERE first < ({oldest})")
+            commands.drop_answered(connection)
 
         self._transact(drop)
         self._connected().execute("PRAGMA incremental_vacuum").fetchall()
 
     def _open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.damage = finish_salvage(self.path)
         if self.path.exists() and self.path.stat().st_size and not self._is_sound():
             self.damage = self._repaired()
-        migrate(self._connected())
+        connection = self._connected()
+        migrate(connection)
+        connection.execute(f"PRAGMA busy_timeout = {COMMIT_WAIT_MS}")  # a commit must not keep the loop waiting
+        warn_if_open_to_others(self.path)
 
     def _is_sound(self) -> bool:
         with closing(connect(self.path)) as connection:
@@ -171,9 +209,52 @@ class Journal:
         return {"header_bytes": wrong, "lost": 0} if wrong and self._is_sound() else salvage(self.path)
 
     def _connected(self) -> sqlite3.Connection:
+        """Return the connection, on a file that is sound and in its place."""
+        if self._is_malformed:
+            self._heal()
         if self._connection is None:
-            self._connection = connect(self.path, is_writer=True)
+            known = self._files.get("")
+            if known is not None and not is_same_file(self.path, known):
+                note = "the file was removed or replaced while it could not be written"
+                self.damage = {"note": note, "lost": UNKNOWN}
+            connection = connect(self.path, is_writer=True)
+            if known is not None:
+                connection.execute(f"PRAGMA busy_timeout = {COMMIT_WAIT_MS}")
+                migrate(connection)
+            self._connection = connection
+            self._files = {"": os.stat(self.path)}
         return self._connection
+
+    def _heal(self) -> None:
+        """Set a file aside that turned out to be malformed while the monitor runs, and go on with what is readable."""
+        log.error("%s is malformed; it is set aside, and what is readable of it moves into a new file", self.path)
+        self._drop_connection()
+        with self.reader.suspended():
+            self.damage = self._repaired()
+            with closing(connect(self.path, is_writer=True)) as connection:
+                migrate(connection)
+        self._is_malformed = False
+
+    def _keep_in_place(self) -> None:
+        """Put the file back if it was removed or replaced; it lives on as long as this process has it open."""
+        if self._connection is None or all(is_same_file(self._named(each), at) for each, at in self._files.items()):
+            return
+        log.error("%s or its log was removed or replaced while the monitor runs; it is written again", self.path)
+        aside = put_back(self.path, self._connection, self._files[""], self.reader)
+        self._connection = None
+        self._files = {"": os.stat(self.path)}
+        self.damage = {"note": "the file was removed or replaced while the monitor ran, and written again", **aside}
+
+    def _note_log(self, connection: sqlite3.Connection) -> None:
+        """Remember the write-ahead log, which a first commit creates."""
+        if "-wal" not in self._files and connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+            try:
+                self._files["-wal"] = os.stat(self._named("-wal"))
+            except FileNotFoundError:
+                self._files["-wal"] = os.stat_result([0] * 10)  # it is gone already, which `_keep_in_place` notices
+
+    def _named(self, suffix: str) -> Path:
+        return self.path.with_name(self.path.name + suffix)
 
     def _drop_connection(self) -> None:
         if self._connection is not None:
@@ -183,65 +264,22 @@ class Journal:
 
     def _transact(self, work: Callable[[sqlite3.Connection], object]) -> None:
         try:
+            self._lease.renew()
+            self._keep_in_place()
             connection = self._connected()
             connection.execute("BEGIN IMMEDIATE")
             work(connection)
             connection.execute("COMMIT")
+            self._note_log(connection)
+            self._keep_in_place()  # what was committed into a file without a name is on no disk
         except BaseException as exc:
+            if isinstance(exc, sqlite3.DatabaseError) and getattr(exc, "sqlite_errorcode", 0) & 0xFF in _MALFORMED:
+                self._is_malformed = True
             # closing rolls back; after an I/O error a handle cannot be trusted, so the next attempt reopens the file
             self._drop_connection()
-            if isinstance(exc, (sqlite3.Error, OSError)):
+            if isinstance(exc, (sqlite3.Error, OSError, JournalBusyError)):
                 raise JournalError(f"{self.path}: {exc}") from exc
             raise
-
-
-def submit_command(path: Path, site: str, command: Command) -> int:
-    """Leave a command for the monitor that runs on this journal and return the command's number."""
-    try:
-        connection = connect(path, is_writer=True)
-        try:
-            cursor = connection.execute(
-                "INSERT INTO commands (site, body) VALUES (?, ?)", (site, json.dumps(command.to_dict()))
-            )
-            return int(cursor.lastrowid or 0)
-        finally:
-            connection.close()
-    except sqlite3.Error as exc:
-        raise JournalError(f"{path}: {exc}") from exc
-
-
-def _awaited_lease(path: Path, wait_s: float) -> sqlite3.Connection:
-    """Return the lease as soon as it is free: after a restart the previous process may still be stopping."""
-    until, is_logged = time.monotonic() + wait_s, False
-    while True:
-        try:
-            return _lease(path)
-        except JournalBusyError:
-            if time.monotonic() >= until:
-                raise
-        if not is_logged:
-            log.warning("%s: another monitor writes this journal; waiting up to %g s for it to end", path, wait_s)
-            is_logged = True
-        time.sleep(LEASE_RETRY_S)
-
-
-def _lease(path: Path) -> sqlite3.Connection:
-    """Return an exclusive lock on a file of its own, held as long as the process lives, on any operating system."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lease = sqlite3.connect(
-        path.with_name(path.name + ".lock"), isolation_level=None, timeout=0, check_same_thread=False
-    )
-    try:
-        lease.execute("PRAGMA locking_mode = EXCLUSIVE")
-        lease.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as exc:
-        lease.close()
-        if "locked" in str(exc):
-            raise JournalBusyError(
-                f"{path}: another monitor writes this journal; stop it or use another state folder"
-            ) from exc
-        raise JournalError(f"{path}: the journal cannot be opened: {exc}") from exc
-    return lease
 
 
 def _size(connection: sqlite3.Connection) -> int:
@@ -253,13 +291,13 @@ def _size(connection: sqlite3.Connection) -> int:
 
 def _json(body: Any) -> str:
     try:
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return encodable(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     except ValueError:  # JSON has no NaN: write null instead
         return _json(json.loads(json.dumps(body), parse_constant=lambda _: None))
 
 
-def _write(connection: sqlite3.Connection, commit: Commit) -> None:
-    (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
+def _write(connection: sqlite3.Connection, commit: Commit, last: int) -> None:
+    """Write a commit; its events are numbered after `last`."""
     for number, event in enumerate(commit.events, start=last + 1):
         body = _json(event.body)
         row = (number, commit.site, event.time_ms, event.kind)
@@ -272,13 +310,12 @@ def _write(connection: sqlite3.Connection, commit: Commit) -> None:
         block = (commit.site, commit.times_ms[0], commit.times_ms[-1], len(values), pack_rows(values))
         connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", block)
     if commit.state is not None:
+        # an update keeps the row's number, which a replacement would raise with every commit
         connection.execute(
-            "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?) ON CONFLICT (site) DO UPDATE SET "
+            "time_ms = excluded.time_ms, state = excluded.state, desk = excluded.desk, summary = excluded.summary",
             (commit.site, commit.time_ms, pack(commit.state), pack(commit.board), pack(commit.summary)),
         )
     elif commit.board:
         connection.execute("UPDATE checkpoints SET desk = ? WHERE site = ?", (pack(commit.board), commit.site))
-    connection.executemany(
-        "UPDATE commands SET state = ?, answer = ? WHERE id = ?",
-        [(state, answer, number) for number, state, answer in commit.answers],
-    )
+    commands.answer(connection, commit.answers)

@@ -3,8 +3,9 @@
 import json
 import sqlite3
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,14 @@ from graphghha.monitor.journal.codec import unpack, unpack_rows
 from graphghha.monitor.journal.schema import VERSION, connect
 from graphghha.windows import Rows
 
-OPEN = "(json_extract(body, '$.closed') IS NULL OR json_extract(body, '$.state') <> 'normal')"
+# a body that is no JSON would end a query with an error, so it is asked first
+OPEN = (
+    "CASE WHEN json_valid(body) THEN (json_extract(body, '$.closed') IS NULL OR "
+    "json_extract(body, '$.state') <> 'normal') ELSE 0 END"
+)
+TIME = "CASE WHEN json_valid(body) THEN json_extract(body, '$.time') END"
+LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
+UNREADABLE = "unreadable"  # the key of a body that stands for one that cannot be parsed
 
 
 class Reader:
@@ -27,7 +35,7 @@ class Reader:
             raise NotFoundError(f"there is no journal at {path}")
         self.path, self._lock = path, threading.Lock()
         try:
-            self._connection = connect(path)
+            self._connection = self._connect()
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.Error as exc:
             raise JournalError(f"{path} cannot be read as a journal: {exc}") from exc
@@ -47,18 +55,33 @@ class Reader:
         with self._lock:
             self._connection.close()
 
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Keep the file closed while the writer exchanges it; other threads wait, and then read the new one."""
+        with self._lock:
+            self._connection.close()
+            try:
+                yield
+            finally:
+                self._connection = self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = connect(self.path)
+        connection.text_factory = lambda data: data.decode(errors="replace")
+        return connection
+
     def events_after(self, number: int, limit: int, *, kind: str | None = None) -> list[StoredEvent]:
         """Return events in order, starting after `number`; `kind` may end in `*`."""
         columns = "number, site, time_ms, kind, body"
         where, arguments = ("AND kind GLOB ?", [kind]) if kind else ("", [])
         query = f"SELECT {columns} FROM events WHERE number > ? {where} ORDER BY number LIMIT ?"
-        return [_event(row) for row in self._all(query, number, *arguments, limit)]
+        return self._events(query, number, *arguments, limit)
 
     def site_events(self, site: str) -> list[StoredEvent]:
         """Return all alarm and incident events of a site, in order."""
         columns, where = "number, site, time_ms, kind, body", "kind GLOB 'alarm.*' OR kind GLOB 'incident.*'"
         query = f"SELECT {columns} FROM events WHERE site = ? AND ({where}) ORDER BY number"
-        return [_event(row) for row in self._each(query, site)]
+        return self._events(query, site)
 
     def first_event_number(self) -> int:
         """Return the number of the oldest event kept, 1 if there is none."""
@@ -70,7 +93,8 @@ class Reader:
 
     def sites(self) -> dict[str, dict[str, Any]]:
         """Return the monitored sites with their plant, nodes, zones and time step."""
-        return {site: json.loads(body) for site, body in self._all("SELECT site, body FROM sites ORDER BY site")}
+        sites = {site: _body(body) for site, body in self._all("SELECT site, body FROM sites ORDER BY site")}
+        return {site: body for site, body in sites.items() if isinstance(body.get("nodes"), list)}
 
     def incidents(self, *, site: str | None = None, is_open: bool = False, limit: int = 1000) -> list[dict[str, Any]]:
         """Return every incident in its newest version, newest incident first."""
@@ -78,26 +102,31 @@ class Reader:
         where = ["kind GLOB 'incident.*'"] + (["site = ?"] if site else []) + ([OPEN] if is_open else [])
         query = (
             f"SELECT body FROM events WHERE number IN ({newest}) AND {' AND '.join(where)} ORDER BY "
-            "json_extract(body, '$.time') DESC, number DESC LIMIT ?"
+            f"{TIME} DESC, number DESC LIMIT ?"
         )
-        return [json.loads(body) for (body,) in self._all(query, *([site] if site else []), limit)]
+        bodies = (_body(body) for (body,) in self._all(query, *([site] if site else []), limit))
+        return [body for body in bodies if isinstance(body.get("id"), str)]
 
     def incident(self, key: str) -> dict[str, Any] | None:
         """Return one incident in its newest version."""
         rows = self._all("SELECT body FROM events WHERE incident = ? ORDER BY number DESC LIMIT 1", key)
-        return json.loads(rows[0][0]) if rows else None
+        body = _body(rows[0][0]) if rows else {UNREADABLE: True}
+        return None if UNREADABLE in body else body
 
     def incident_events(self, key: str) -> list[StoredEvent]:
         """Return the events of one incident, with the commands that operators gave for it."""
         columns = "number, site, time_ms, kind, body"
-        where = "incident = ? OR (kind = 'operator.command' AND json_extract(body, '$.target') = ?)"
-        rows = self._all(f"SELECT {columns} FROM events WHERE {where} ORDER BY number", key, key)
-        return [_event(row) for row in rows]
+        target = "CASE WHEN json_valid(body) THEN json_extract(body, '$.target') END"
+        where = f"incident = ? OR (kind = 'operator.command' AND {target} = ?)"
+        return self._events(f"SELECT {columns} FROM events WHERE {where} ORDER BY number", key, key)
 
     def summary(self, site: str) -> dict[str, Any]:
         """Return the status of the site at its last commit."""
         rows = self._all("SELECT summary FROM checkpoints WHERE site = ?", site)
-        return dict(unpack(rows[0][0])) if rows else {}
+        summary = unpack(rows[0][0]) if rows else {}
+        if not isinstance(summary, dict) or not isinstance(summary.get("time_ms", 0), int):
+            raise JournalError(f"{self.path}: the summary of site {site!r} is not one that a monitor writes")
+        return summary
 
     def checkpoint(self, site: str) -> tuple[Any, Any] | None:
         """Return the state of the site and of its alarm board as of the last commit."""
@@ -114,7 +143,10 @@ class Reader:
         for first_ms, last_ms, count, data in self._each(query, site, from_ms, to_ms):
             if newest is not None and have >= newest:
                 break  # there may be months of older rows
-            blocks.append((np.linspace(first_ms, last_ms, count).round().astype(np.int64), unpack_rows(data, count)))
+            block = unpack_rows(data, count)  # its length proves the count
+            if not (isinstance(first_ms, int) and isinstance(last_ms, int)):
+                raise JournalError(f"{self.path}: the times of packed rows are damaged")
+            blocks.append((np.linspace(first_ms, last_ms, count).round().astype(np.int64), block))
             have += count
         if not blocks:
             return None
@@ -128,8 +160,29 @@ class Reader:
 
     def answer(self, command: int) -> tuple[str, str]:
         """Return state and message of the answer to an operator's command."""
-        state, answer = self._all("SELECT state, answer FROM commands WHERE id = ?", command)[0]
-        return state, answer
+        rows = self._all("SELECT state, answer FROM commands WHERE id = ?", command)
+        if not rows:
+            raise JournalError(f"{self.path}: command {command} is gone: the journal was damaged and salvaged")
+        return str(rows[0][0]), str(rows[0][1])
+
+    def _events(self, query: str, *arguments: Any) -> list[StoredEvent]:
+        rows = self._all(query, *arguments)
+        eras = self._eras() if rows else []
+        firsts = [first for first, _ in eras]
+        events = []
+        for number, site, time_ms, kind, body in rows:
+            at = bisect_right(firsts, number)
+            era = str(eras[at - 1][1]) if at else ""
+            time_ms = time_ms if isinstance(time_ms, int) and abs(time_ms) <= LATEST_MS else 0
+            events.append(StoredEvent(number, str(site), time_ms, str(kind), _body(body), era))
+        return events
+
+    def _eras(self) -> list[tuple[int, str]]:
+        """Return the identities that events carry in their keys, each with the first number it holds for."""
+        try:
+            return [(first, identity) for first, identity in self._all("SELECT first, identity FROM eras ORDER BY 1")]
+        except JournalError:  # a journal of the first version, which no monitor has opened since
+            return []
 
     def _all(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
         return list(self._each(query, *arguments))
@@ -143,6 +196,10 @@ class Reader:
             raise JournalError(f"{self.path}: {exc}") from exc
 
 
-def _event(row: tuple[Any, ...]) -> StoredEvent:
-    number, site, time_ms, kind, body = row
-    return StoredEvent(number, site, time_ms, kind, json.loads(body))
+def _body(text: Any) -> dict[str, Any]:
+    """Return the body of an event; one that cannot be parsed is replaced, so that the others can be read."""
+    try:
+        body = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as exc:
+        return {UNREADABLE: type(exc).__name__}
+    return body if isinstance(body, dict) else {UNREADABLE: type(body).__name__}

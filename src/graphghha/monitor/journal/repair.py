@@ -1,15 +1,24 @@
 """A damaged journal: its header is repaired, or what is still readable is copied into a new file."""
 
 import json
+import os
 import sqlite3
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from graphghha.monitor.journal.lease import is_same_file
 from graphghha.monitor.journal.schema import APPLICATION_ID, VERSION, checksum, connect, migrate
 
-MOST_MISSES = 2_000  # numbers in a row without a readable event that mean the end, if the file does not state it
+if TYPE_CHECKING:
+    from graphghha.monitor.journal.reader import Reader
+
+MOST_FAILURES = 100_000  # reads of one table that may fail; then what has not been found is given up
+MOST_STAND_INS = 100_000
+HIGHEST_ROWID = 2**63 - 1
+UNKNOWN = "unknown"  # instead of a count that cannot be known
 LOST = "journal.lost"  # replaces an event that cannot be read, so that the numbers have no gaps
 # The first hundred bytes of the file, by the offsets of SQLite's file format. A bit flipped there would hide everything
 # behind it, but most of them are the same in every journal, so they can be restored.
@@ -59,19 +68,42 @@ def salvage(path: Path) -> dict[str, Any]:
     fresh_path = path.with_name(path.name + ".salvaging")
     for leftover in _files(fresh_path):
         leftover.unlink(missing_ok=True)
-    saved: dict[str, Any] = {"events": 0, "lost": 0, "rows": 0, "checkpoints": 0}
+    saved: dict[str, Any] = {"events": 0, "lost": UNKNOWN, "rows": 0, "checkpoints": 0}
     with closing(connect(fresh_path, is_writer=True)) as fresh:
         migrate(fresh)
         with suppress(sqlite3.DatabaseError), closing(connect(path)) as damaged:
+            damaged.execute("SELECT count(*) FROM sqlite_master").fetchone()  # without the schema nothing can be read
             fresh.execute("BEGIN")
             saved |= _copy_events(damaged, fresh)
-            for table, what in (("rows", "rows"), ("checkpoints", "checkpoints"), ("sites", "sites")):
-                saved[what] = _copy_table(damaged, fresh, table)
+            for table in ("rows", "checkpoints", "sites", "eras"):
+                saved[table] = _copy_table(damaged, fresh, table)
         if fresh.in_transaction:
             fresh.execute("COMMIT")
         fresh.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     fresh_path.rename(_salvaged(path))  # from here on it replaces the damaged file, even if this process is killed
     return saved | {"file": _exchange(path)}
+
+
+def put_back(path: Path, open_file: sqlite3.Connection, known: os.stat_result, reader: "Reader") -> dict[str, Any]:
+    """Write a file again that lost its name but is still open, and close it; a stranger in its place is set aside."""
+    fresh_path = path.with_name(path.name + ".restoring")
+    for leftover in _files(fresh_path):
+        leftover.unlink(missing_ok=True)
+    with closing(connect(fresh_path, is_writer=True)) as fresh:
+        open_file.backup(fresh)
+        fresh.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    note = {}
+    with reader.suspended():
+        if path.exists() and not is_same_file(path, known):
+            aside = _aside(path, "replaced")
+            path.rename(aside)
+            note = {"file": aside.name}
+        open_file.close()
+        for leftover in _files(path)[1:]:
+            leftover.unlink(missing_ok=True)
+        fresh_path.rename(path)
+        _sync_folder(path.parent)
+    return note
 
 
 def finish_salvage(path: Path) -> dict[str, Any] | None:
@@ -94,39 +126,69 @@ def _salvaged(path: Path) -> Path:
     return path.with_name(path.name + ".salvaged")
 
 
-def _copy_events(damaged: sqlite3.Connection, fresh: sqlite3.Connection) -> dict[str, int]:
+def _copy_events(damaged: sqlite3.Connection, fresh: sqlite3.Connection) -> dict[str, Any]:
+    """Copy the events whose checksum is right, and put a stand-in for each one that is lost between them."""
     columns = "number, site, time_ms, kind, body, checksum, incident"
-    kept, lost, missing, number = 0, 0, 0, _first(damaged)
-    last = _last(damaged)
-    while (number <= last) if last else missing < MOST_MISSES:
-        event = _one(damaged, f"SELECT {columns} FROM events WHERE number = ?", number)
-        if event is not None and checksum(*event[:5]) == event[5]:
-            for gap in range(number - missing, number):
-                body = json.dumps({})
-                stand_in = (gap, "", event[2], LOST, body, checksum(gap, "", event[2], LOST, body), None)
-                fresh.execute(f"INSERT INTO events ({columns}) VALUES (?,?,?,?,?,?,?)", stand_in)
-            fresh.execute(f"INSERT INTO events ({columns}) VALUES (?,?,?,?,?,?,?)", event)
-            kept, lost, missing = kept + 1, lost + missing, 0
-        else:
-            missing += 1
-        number += 1
-    return {"events": kept, "lost": lost}
+    insert, kept = f"INSERT INTO events ({columns}) VALUES (?,?,?,?,?,?,?)", 0
+    for _, *event in _readable(damaged, "events", columns):
+        with suppress(sqlite3.Error, UnicodeError, TypeError):
+            if checksum(*event[:5]) == event[5]:
+                fresh.execute(insert, event)
+                kept += 1
+    if not kept and _one(damaged, "SELECT count(*) FROM events") != (0,):
+        return {"events": 0, "lost": UNKNOWN}
+    return {"events": kept, "lost": _fill_gaps(fresh, insert) + _lost_at_the_ends(damaged, fresh)}
+
+
+def _fill_gaps(fresh: sqlite3.Connection, insert: str) -> int:
+    before = "SELECT number, time_ms, lag(number) OVER (ORDER BY number) AS before FROM events"
+    gaps = fresh.execute(f"SELECT before + 1, number, time_ms FROM ({before}) WHERE number > before + 1").fetchall()
+    lost, body = int(sum(end - first for first, end, _ in gaps)), json.dumps({})
+    if lost <= MOST_STAND_INS:  # otherwise sinks report the gap
+        for first, end, time_ms in gaps:
+            for number in range(first, end):
+                stand_in = (number, "", time_ms, LOST, body, checksum(number, "", time_ms, LOST, body), None)
+                fresh.execute(insert, stand_in)
+    return lost
+
+
+def _lost_at_the_ends(damaged: sqlite3.Connection, fresh: sqlite3.Connection) -> int:
+    """Return how many events before the first and after the last one saved the damaged file still counts."""
+    ends = "SELECT min(number), max(number) FROM events"
+    there, saved = _one(damaged, ends), _one(fresh, ends)
+    if there is None or saved is None or None in (*there, *saved):
+        return 0
+    return int(max(0, saved[0] - there[0]) + max(0, there[1] - saved[1]))
 
 
 def _copy_table(damaged: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> int:
     kept = 0
-    for row in _readable(damaged, table):
-        with suppress(sqlite3.DatabaseError):
+    for _, *row in _readable(damaged, table, "*"):
+        with suppress(sqlite3.Error, UnicodeError):
             fresh.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(row))})", row)
             kept += 1
     return kept
 
 
-def _readable(damaged: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+def _readable(damaged: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
+    """Yield every row that can be read, with its rowid: whole ranges at once, and around a damaged page by halves."""
+    query = f"SELECT rowid, {columns} FROM {table} WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
     top = _one(damaged, f"SELECT max(rowid) FROM {table}")
-    for rowid in range(1, (top[0] or 0) + 1 if top else 1):
-        if (row := _one(damaged, f"SELECT * FROM {table} WHERE rowid = ?", rowid)) is not None:
-            yield row
+    ranges, failures = deque([(1, top[0] or 0 if top else HIGHEST_ROWID)]), 0
+    while ranges and failures < MOST_FAILURES:
+        low, high = ranges.popleft()
+        try:
+            with closing(damaged.execute(query, (low, high))) as cursor:
+                for row in cursor:
+                    low = row[0] + 1
+                    yield row
+        except (sqlite3.Error, UnicodeError) as exc:
+            if "no such table" in str(exc):
+                return
+            failures += 1
+            if low < high:
+                middle = low + (high - low) // 2
+                ranges += [(low, middle), (middle + 1, high)]
 
 
 def _one(connection: sqlite3.Connection, query: str, *arguments: Any) -> tuple[Any, ...] | None:
@@ -137,19 +199,18 @@ def _one(connection: sqlite3.Connection, query: str, *arguments: Any) -> tuple[A
         return None
 
 
-def _first(connection: sqlite3.Connection) -> int:
-    row = _one(connection, "SELECT min(number) FROM events")
-    return (row[0] or 1) if row else 1
+def _sync_folder(folder: Path) -> None:
+    """Make a new name survive a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
-def _last(connection: sqlite3.Connection) -> int | None:
-    row = _one(connection, "SELECT max(number) FROM events")
-    return row[0] if row else None
-
-
-def _aside(path: Path) -> Path:
+def _aside(path: Path, why: str = "damaged") -> Path:
     number = 1
-    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+    while (aside := path.with_name(f"{path.name}.{why}-{number}")).exists():
         number += 1
     return aside
 

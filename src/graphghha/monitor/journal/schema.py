@@ -5,7 +5,9 @@ import zlib
 from pathlib import Path
 
 from graphghha.errors import JournalError
+from graphghha.monitor.journal.lease import make_private_file
 
+LOCK_WAIT_S = 10.0
 APPLICATION_ID = 0x67684840  # the version is added to it, as a second copy
 
 # one script per version, which migrates a file from the version before
@@ -31,15 +33,30 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX commands_by_state ON commands (state) WHERE state = 'pending';
     """,
+    """
+    ALTER TABLE commands ADD COLUMN sent_ms INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX commands_by_state;
+    CREATE INDEX commands_by_state ON commands (state) WHERE state IN ('pending', 'taken');
+    CREATE TABLE eras (first INTEGER PRIMARY KEY, identity TEXT NOT NULL);
+    """,
 )
 VERSION = len(MIGRATIONS)
 
 
 def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
-    """Return a connection that waits for locks and leaves transactions to the caller."""
+    """Return a connection that waits for locks and leaves transactions to the caller.
+
+    A file that a writer creates may be opened by its owner alone.
+    """
     mode = "rwc" if is_writer else "ro"
+    if is_writer:
+        make_private_file(path)
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=LOCK_WAIT_S,
     )
     if is_writer:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")

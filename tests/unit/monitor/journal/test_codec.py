@@ -1,11 +1,15 @@
 """State and rows as bytes: read back exactly, and damage is noticed."""
 
+import contextlib
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphghha.errors import JournalError
+from graphghha.monitor.journal import codec
 from graphghha.monitor.journal.codec import pack, pack_rows, unpack, unpack_rows
 
 JSON = st.recursive(
@@ -45,3 +49,24 @@ def test_damaged_bytes_are_noticed():
 def test_what_is_neither_json_nor_an_array_cannot_be_packed():
     with pytest.raises(TypeError, match="object cannot be packed"):
         pack({"what": object()})
+
+
+@pytest.mark.parametrize(
+    "text", [b" " * (codec.MOST_BYTES + 1), b"[" * 200_000, b'{"__array__": "O", "shape": [1], "data": "AAAA"}']
+)
+def test_a_state_made_to_exhaust_the_reader_is_refused(text):
+    with pytest.raises(JournalError, match="a packed state is damaged"):
+        unpack(zlib.compress(text, 1))
+
+
+@pytest.mark.parametrize("count", [10**12, 0, -1, "many", None])
+def test_rows_whose_count_is_wrong_are_refused(count):
+    with pytest.raises(JournalError, match="packed rows are damaged"):
+        unpack_rows(pack_rows(np.zeros((2, 3), np.float32)), count)
+
+
+@given(st.binary(max_size=200), st.integers())
+def test_any_bytes_are_read_or_refused(data, count):
+    for read in (lambda: unpack(data), lambda: unpack(zlib.compress(data)), lambda: unpack_rows(data, count)):
+        with contextlib.suppress(JournalError):
+            read()

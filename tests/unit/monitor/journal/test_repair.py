@@ -1,6 +1,7 @@
 """Damaged journals: what can be repaired is, what is readable is kept, and the monitor always starts."""
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,65 @@ def test_a_salvage_may_be_killed_between_any_two_of_its_renames(path, monkeypatc
     with Journal(path) as journal:
         assert journal.events_after(0, 100) == before
     assert not list(path.parent.glob("*.salvaged"))
+
+
+def overwrite(path, *names):
+    """Fill the root pages of tables or indices with rubbish."""
+    with sqlite3.connect(path) as foreign:
+        marks = ",".join("?" * len(names))
+        query = f"SELECT rootpage FROM sqlite_master WHERE name IN ({marks})"
+        pages = [page for (page,) in foreign.execute(query, names)]
+    foreign.close()
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * 4096)
+            file.write(b"\xa5" * 4096)
+
+
+def test_a_year_of_checkpoints_does_not_delay_the_salvage(path):
+    """Version 0.1 gave the checkpoint a new row number with every commit: 30 million in a year."""
+    filled(path)
+    with sqlite3.connect(path) as foreign:
+        foreign.execute("UPDATE checkpoints SET rowid = 30000000")
+        foreign.execute("UPDATE rows SET rowid = rowid + 20000000")
+    foreign.close()
+    overwrite(path, "events_by_kind")
+    with Journal(path) as journal:
+        assert journal.damage["checkpoints"] == 1 and journal.damage["rows"] == 30
+        assert (journal.damage["events"], journal.damage["lost"]) == (150, 0)
+        assert journal.reader.checkpoint("office")[0]["at"] == 87 * MINUTE
+
+
+def test_what_lies_around_a_damaged_page_is_found(path):
+    data = bytearray(filled(path, commits=600))
+    at = data.find(b'"id":"i-54000000"') // 4096 * 4096
+    data[at : at + 4096] = b"\xa5" * 4096
+    path.write_bytes(data)
+    with Journal(path) as journal:
+        damage, events = journal.damage, journal.events_after(0, 10_000)
+    assert damage["events"] + damage["lost"] == 3_000 and 0 < damage["lost"] < 60
+    assert [event.number for event in events] == list(range(1, 3_001))
+
+
+@pytest.mark.parametrize("table", ["events", "rows", "checkpoints"])
+def test_a_table_without_its_root_is_lost_and_what_cannot_be_counted_is_unknown(path, table):
+    filled(path, commits=200)
+    overwrite(path, table)
+    with Journal(path) as journal:
+        damage = journal.damage
+        journal.write([commit(DAY_MS)])
+    assert damage[table] == 0
+    assert damage["lost"] == ("unknown" if table == "events" else 0)
+
+
+def test_the_first_version_salvages_too(path):
+    filled(path)
+    with sqlite3.connect(path) as foreign:
+        foreign.execute("DROP TABLE eras")
+    foreign.close()
+    overwrite(path, "events_by_kind")
+    with Journal(path) as journal:
+        assert journal.damage["events"] == 150
 
 
 def test_a_file_that_is_not_a_journal_is_renamed_and_kept(path):
