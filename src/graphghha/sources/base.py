@@ -31,6 +31,7 @@ class Rejection(StrEnum):
     BAD_QUALITY = "bad_quality"
     BAD_TIME = "bad_time"
     RETAINED = "retained"  # the last message a broker stored, of unknown age
+    FLOOD = "flood"  # of a sender that sends more than can be read, and far more than the others
 
 
 @dataclass(frozen=True, slots=True)

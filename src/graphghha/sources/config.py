@@ -29,6 +29,9 @@ class SimulatedConfig:
 
     def __post_init__(self) -> None:
         _check_speed(self.speed)
+        for name, low, high in (("zones", 1, 10_000), ("days", 1, 36_500), ("seed", 0, 2**63 - 1)):
+            if not low <= getattr(self, name) <= high:
+                raise ConfigError(f"sim: {name} {getattr(self, name)} must lie between {low} and {high}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,7 +24,7 @@ from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, validate_readings
 from graphghha.sources.config import FileConfig
 from graphghha.sources.export_files import COARSE_STEPS, export_batches, refuse_coarse, usual_step_ms
-from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.mapping import LONGEST_NAME, Mapper, Route
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 
@@ -204,6 +204,8 @@ def _has_format(times: Any, time_format: str) -> bool:
 def _name_and_unit(name: str, mapper: Mapper, dialect: Dialect | None) -> tuple[str, str | None]:
     """Return the name and unit of a column: a header may carry the unit in brackets, a dialect defines its own."""
     name = name.strip()
+    if len(name) > LONGEST_NAME:  # a regular expression may take quadratic time
+        return name, None
     if (with_unit := _WITH_UNIT.fullmatch(name)) and not mapper.knows(name):
         return with_unit[1], with_unit[2]
     return name, dialect.units.get(name.rpartition("/")[2]) if dialect else None

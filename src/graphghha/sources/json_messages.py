@@ -11,7 +11,9 @@ from typing import Any
 from graphghha._util.times import parse_time_ms
 from graphghha.sources.base import Rejection
 from graphghha.sources.batch_builder import BatchBuilder
+from graphghha.sources.mapping import LONGEST_NAME
 
+MOST_READINGS = 50_000  # of one message; what a device of that size sends fits into several
 _raw_decode = json.JSONDecoder().raw_decode
 # keys of a flat message that describe it; every other key is a point. `seq` is accepted and not used.
 DESCRIPTIVE_KEYS = frozenset({"site", "device", "time", "seq", "quality", "unit", "units"})
@@ -33,6 +35,9 @@ def decode(payload: bytes, builder: BatchBuilder, received_ms: int, name: str = 
     messages = message if isinstance(message, list) else [message]
     if not messages:
         builder.reject(Rejection.MALFORMED)
+    if _num_readings(messages) > MOST_READINGS:
+        builder.reject(Rejection.TOO_LARGE)
+        return
     for each in messages:
         if isinstance(each, dict):
             _decode_object(each, builder, received_ms, name)
@@ -42,10 +47,17 @@ def decode(payload: bytes, builder: BatchBuilder, received_ms: int, name: str = 
             builder.reject(Rejection.MALFORMED)
 
 
+def _num_readings(messages: list[Any]) -> int:
+    """Return about how many readings there are, without looking at any."""
+    values = (each.get("values", each) for each in messages if isinstance(each, dict))
+    return len(messages) + sum(len(each) for each in values if isinstance(each, dict))
+
+
 def _decode_object(message: dict[str, Any], builder: BatchBuilder, received_ms: int, name: str) -> None:
     get = message.get
     if (site := get("site")) is not None and site != builder.site:
-        builder.mapper.note_unmapped(f"site {site}")
+        if isinstance(site, str):
+            builder.mapper.note_unmapped(f"site {site}")
         builder.reject(Rejection.UNMAPPED)
         return
     time = get("time")
@@ -60,6 +72,10 @@ def _decode_object(message: dict[str, Any], builder: BatchBuilder, received_ms: 
             builder.reject(Rejection.MALFORMED)
             return
         name = f"{name}/{level}" if name else level
+    if len(name) > LONGEST_NAME:  # before it is put in front of every key of the message
+        builder.mapper.note_unmapped(name)
+        builder.reject(Rejection.UNMAPPED)
+        return
     if "value" in message:
         if name:
             builder.add(name, message["value"], time_ms, get("unit"), get("quality"))

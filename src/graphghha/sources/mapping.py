@@ -1,7 +1,6 @@
 """From the names that senders use (topics, columns) to the points of a site, with unit and scale; the mapping file."""
 
 import math
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,16 +13,18 @@ from graphghha.errors import ConfigError, DataError, SchemaError
 from graphghha.plants import Points
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.base import Rejection
+from graphghha.sources.patterns import NamePattern, fill_in, placeholders
 from graphghha.sources.statistics import SourceStatistics
 
 NAMES_REMEMBERED = 1_000  # unmapped names kept for the report: a flood of names must not fill the memory
-ROUTES_REMEMBERED = 100_000
-LONGEST_NAME = 200  # characters kept of a foreign name
+ROUTES_REMEMBERED = 20_000  # or twice the number of points: a pattern may give one point any number of names
+LONGEST_NAME = 1_000  # characters of a name that can be mapped
+LONGEST_UNIT = 32
+LONGEST_NOTE = 200  # characters kept of a foreign name
 NAME_KEYS = ("topic", "column")  # keys for the sender's name, exactly one of them in each entry of a mapping file
 RULE_KEYS = (*NAME_KEYS, "point", "unit", "scale", "offset")
 FILE_KEYS = ("map", "rename", "units", "table")
 DEFAULT_POINT = "{zone}/{signal}"
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,7 @@ class Rule:
 
     @property
     def is_pattern(self) -> bool:
-        return bool(_PLACEHOLDER.search(self.name))
-
-    def expression(self) -> re.Pattern[str]:
-        """Return the regular expression that matches the names of a pattern."""
-        parts = _PLACEHOLDER.split(self.name)  # text, word, text, word, ..
-        return re.compile(
-            "".join(f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)),
-            re.DOTALL,
-        )
+        return bool(placeholders(self.name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +70,7 @@ class Mapper:
         self.points = points
         self._rules = rules or Rules()
         self._exact = {rule.name: rule for rule in reversed(self._rules.rules) if not rule.is_pattern}
-        self._patterns = [(rule.expression(), rule) for rule in self._rules.rules if rule.is_pattern]
+        self._patterns = [(NamePattern(rule.name), rule) for rule in self._rules.rules if rule.is_pattern]
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         self.routes: dict[tuple[str, str | None], Route] = {}
         self.unmapped: Counter[str] = Counter()
@@ -90,6 +83,7 @@ class Mapper:
         known = self.routes.get((name, unit))
         if known is not None:
             return known
+        unit = unit.strip() if unit is not None else None
         resolved = self._resolve(name)
         if resolved is None:
             self.note_unmapped(name)
@@ -101,9 +95,9 @@ class Mapper:
                 self.assumed.add(name)
         except SchemaError as exc:
             if len(self.wrong_units) < NAMES_REMEMBERED:
-                self.wrong_units[name[:LONGEST_NAME]] = str(exc)
+                self.wrong_units[name[:LONGEST_NOTE]] = str(exc)
             return Rejection.WRONG_UNIT
-        if len(self.routes) >= ROUTES_REMEMBERED:
+        if len(self.routes) >= max(ROUTES_REMEMBERED, 2 * len(self.points)):
             self.routes.clear()
         self.routes[name, unit] = route
         return route
@@ -122,7 +116,7 @@ class Mapper:
 
     def note_unmapped(self, name: str) -> None:
         """Count a name that leads to no point."""
-        name = name[:LONGEST_NAME]
+        name = name[:LONGEST_NOTE]
         if name in self.unmapped or len(self.unmapped) < NAMES_REMEMBERED:
             self.unmapped[name] += 1
 
@@ -131,12 +125,14 @@ class Mapper:
         return nearest(name.removeprefix(self._prefix), self.points.names)
 
     def _resolve(self, name: str) -> tuple[int, Rule | None] | None:
+        if len(name) > LONGEST_NAME:
+            return None
         rule = self._exact.get(name)
         point = rule.point if rule else None
         if point is None:
-            for expression, candidate in self._patterns:
-                if (match := expression.fullmatch(name)) and (
-                    filled := self._fill_in(candidate, match.groupdict())
+            for pattern, candidate in self._patterns:
+                if (words := pattern.match(name)) is not None and (
+                    filled := self._fill_in(candidate, words)
                 ) in self.points.columns:
                     rule, point = candidate, filled
                     break
@@ -148,13 +144,15 @@ class Mapper:
     def _fill_in(self, rule: Rule, words: Mapping[str, str]) -> str:
         """Return the point of a pattern with its words filled in, after renaming them."""
         renamed = {word: self._rules.rename.get(word, {}).get(text, text) for word, text in words.items()}
-        return _PLACEHOLDER.sub(lambda match: renamed[match[1]], rule.point)
+        return fill_in(rule.point, renamed)
 
     def _states_unit(self, column: int, rule: Rule | None) -> bool:
         """Return whether the mapping file states the unit of a point."""
         return bool(rule and rule.unit) or self.points.names[column].rpartition("/")[2] in self._rules.units
 
     def _converting_route(self, column: int, rule: Rule | None, unit: str | None) -> Route:
+        if unit is not None and len(unit) > LONGEST_UNIT:
+            raise SchemaError(f"unit {unit[:LONGEST_UNIT]!r}..: a unit has at most {LONGEST_UNIT} characters")
         signal = self.points.names[column].rpartition("/")[2]
         declared = (rule.unit if rule else None) or self._rules.units.get(signal) or self.points.units[column]
         effective = canonical(unit or declared)
@@ -171,7 +169,7 @@ def read_mapping(path: Path, points: Points) -> Rules:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as exc:
         raise DataError(f"{path}: cannot be read: {exc}") from exc
-    except tomllib.TOMLDecodeError as exc:
+    except (tomllib.TOMLDecodeError, RecursionError) as exc:
         raise ConfigError(f"{path}: not TOML: {exc}") from exc
     _check_keys(raw, FILE_KEYS, str(path))
     entries = raw.get("map", [])
@@ -215,14 +213,14 @@ def _parse_rule(entry: Any, where: str) -> Rule:
 
 def _check_rule(rule: Rule, points: Points, where: str) -> None:
     """Refuse a rule that can never work: an unknown point, a word without a value, a unit that does not fit."""
-    captured = _PLACEHOLDER.findall(rule.name)
-    if missing := [word for word in _PLACEHOLDER.findall(rule.point) if word not in captured]:
+    captured = placeholders(rule.name)
+    if missing := [word for word in placeholders(rule.point) if word not in captured]:
         raise ConfigError(f"{where}: point {rule.point!r} uses {{{missing[0]}}}, which {rule.name!r} does not capture")
     if len(set(captured)) < len(captured):
         raise ConfigError(f"{where}: {rule.name!r} uses one word twice; give each level its own word")
     if rule.scale == 0:
         raise ConfigError(f"{where}: {rule.name!r} has scale 0, which makes every value the same; give another scale")
-    if _PLACEHOLDER.search(rule.point):
+    if placeholders(rule.point):
         return
     if rule.point not in points.columns:
         near = nearest(rule.point, points.names)

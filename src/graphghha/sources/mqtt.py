@@ -1,23 +1,33 @@
 """Readings from an MQTT broker. A message is acknowledged once the journal holds it; nothing is ever published.
 
 A network thread fills a bounded queue, and `poll` decodes what it holds. The broker sends only as many messages as may
-wait for an acknowledgement (`receive_maximum`), so it waits for a slow reader instead of flooding it.
+wait for an acknowledgement (`receive_maximum`), so it waits for a slow reader instead of flooding it. A device that
+sends far more than the others, and more than can be read, loses its own messages only (`overload.py`).
 """
 
+import logging
 import sys
 import threading
 import time
 from collections import deque
 from typing import Any, NamedTuple
 
+from graphghha.errors import DataError
 from graphghha.sources.base import Batch, Rejection, SourceStatus
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import MqttConfig
 from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.mqtt_client import connect_properties, make_client, subscriptions
+from graphghha.sources.overload import Overload
 
 MESSAGES_PER_BATCH = 4_000
+BYTES_PER_BATCH = 1 << 21  # about a second of decoding
+SENDERS_KNOWN = 20_000
+TAKEN_OVER = 0x8E  # the reason code of MQTT 5 for "another client connected with the same id"
+TAKEN_OVER_EVERY_S = 600.0  # how often that is reported
+SHORT_S, SHORT_CONNECTIONS = 10.0, 3  # many brokers do not state the reason, but then connections end soon, one by one
+log = logging.getLogger(__name__)
 LINGER_S = 0.005  # wait after the first message: a batch of many costs hardly more than a batch of one
 _QUEUE_OVERHEAD = 500  # bytes of a queued message besides its topic and payload
 
@@ -29,6 +39,8 @@ class _Message(NamedTuple):
     topic: str
     payload: bytes
     received_ms: int
+    sender: str
+    queued_at: float
     rejection: Rejection | None  # decided on arrival, so that the queue does not hold payloads that are dropped anyway
 
     @property
@@ -48,6 +60,11 @@ class MqttSource:
         self._builder = builder
         self._queue: deque[_Message] = deque()
         self._queued_bytes = 0
+        self._overload = Overload(config.max_queue_bytes // 4)
+        self._known_senders: set[str] = set()  # those who have sent a reading that could be used
+        self._limited: tuple[str, ...] = ()  # senders whose limit has been logged
+        self._connected_at, self._short_connections = 0.0, 0
+        self._is_taken_over, self._taken_over_at = False, -TAKEN_OVER_EVERY_S
         self._changed = threading.Condition()  # guards the queue and everything below
         self._connection = 0  # grows whenever a connection is made or lost; a message belongs to one connection
         self._is_connected = False  # and subscribed
@@ -81,21 +98,52 @@ class MqttSource:
     def poll(self, timeout_s: float) -> Batch | None:
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._is_closed, timeout_s) or not self._queue:
+                if self._is_taken_over:
+                    self._is_taken_over = False
+                    raise DataError(
+                        f"another client seems to use the id {self.config.client_id!r} at {self.config.address} and to "
+                        "take over the session; give every client its own id, and let the broker tie ids to accounts"
+                    )
                 if not self._is_closed:
                     self._client.loop_start()  # revives a network thread that died, and does nothing otherwise
                 return None
         time.sleep(LINGER_S)
         with self._changed:
-            messages = [self._queue.popleft() for _ in range(min(len(self._queue), MESSAGES_PER_BATCH))]
-            self._queued_bytes -= sum(message.num_bytes for message in messages)
+            messages = self._take_messages()
+            limited = self._overload.limited
             self._changed.notify_all()
         for message in messages:
             if message.rejection is None:
+                before = len(self._builder)
                 decode(message.payload, self._builder, message.received_ms, message.topic)
+                if len(self._builder) > before and len(self._known_senders) < SENDERS_KNOWN:
+                    self._known_senders.add(sender_of(message.topic))
             else:
                 self._builder.reject(message.rejection)
+        self._log_limits(limited)
         receipt = _Receipt(tuple((each.connection, each.mid, each.qos) for each in messages if each.qos))
         return self._builder.take(messages[-1].received_ms, receipt)
+
+    def _take_messages(self) -> list[_Message]:
+        """Return the oldest messages of the queue, as many as are decoded in about a second."""
+        messages: list[_Message] = []
+        num_bytes = 0
+        while self._queue and len(messages) < MESSAGES_PER_BATCH and num_bytes < BYTES_PER_BATCH:
+            message = self._queue.popleft()
+            self._queued_bytes -= message.num_bytes
+            self._overload.removed(message.sender, message.num_bytes)
+            if message.rejection is None and self._overload.is_dropped(message.sender, message.queued_at):
+                message = message._replace(payload=b"", rejection=Rejection.FLOOD)
+            num_bytes += len(message.payload)
+            messages.append(message)
+        return messages
+
+    def _log_limits(self, limited: tuple[str, ...]) -> None:
+        for sender in limited:
+            if sender not in self._limited:
+                what = f"topic {sender!r}" if sender else "topics that no point answers to"
+                log.warning("%s: %s send more than can be read; the excess is dropped", self._builder.site, what)
+        self._limited = limited
 
     def acknowledge(self, batch: Batch) -> None:
         """Acknowledge the messages of the current connection; the broker delivers those of an older one again."""
@@ -136,7 +184,15 @@ class MqttSource:
             if self._is_connected:
                 self._since_ms = _now_ms()
                 self._detail = f"lost {self.config.address}: {reason}; trying again"
+                self._note_lifetime(time.monotonic(), getattr(reason, "value", 0) == TAKEN_OVER)
             self._is_connected = False
+
+    def _note_lifetime(self, now: float, is_stated: bool) -> None:
+        """Notice that another client takes over the session, as the broker states or a row of short lives shows."""
+        self._short_connections = self._short_connections + 1 if now - self._connected_at < SHORT_S else 0
+        is_likely = is_stated or self._short_connections >= SHORT_CONNECTIONS
+        if is_likely and now - self._taken_over_at >= TAKEN_OVER_EVERY_S:
+            self._is_taken_over, self._taken_over_at = True, now
 
     def _on_subscribe(self, client: Any, userdata: Any, mid: int, reasons: list[Any], properties: Any) -> None:
         answers = zip(self.config.filters, reasons, strict=False)
@@ -145,6 +201,7 @@ class MqttSource:
             if self._is_closed:
                 return
             self._is_connected = not refused or len(refused) < len(reasons)
+            self._connected_at = time.monotonic()
             self._since_ms = _now_ms()
             self._detail = f"connected to {self.config.address}"
             if refused:
@@ -160,15 +217,29 @@ class MqttSource:
             rejection = Rejection.RETAINED
         elif len(message.payload) > self.config.max_message_bytes:
             rejection = Rejection.TOO_LARGE
+        sender = sender_of(topic)
         with self._changed:
             # while the network thread waits here, the broker waits too
             self._changed.wait_for(lambda: self._queued_bytes < self.config.max_queue_bytes or self._is_closed)
+            now = time.monotonic()
+            sender = sender if sender in self._known_senders else ""  # all others share one allowance
+            if not self._overload.admits(sender, len(message.payload), now) and rejection is None:
+                rejection = Rejection.FLOOD
             payload = b"" if rejection else bytes(message.payload)
-            queued = _Message(self._connection, message.mid, message.qos, topic, payload, _now_ms(), rejection)
+            queued = _Message(
+                self._connection, message.mid, message.qos, topic, payload, _now_ms(), sender, now, rejection
+            )
             self._queue.append(queued)
             self._queued_bytes += queued.num_bytes
+            self._overload.queued(sender, queued.num_bytes)
             if len(self._queue) == 1:
                 self._changed.notify_all()
+
+
+def sender_of(topic: str) -> str:
+    """Return the device that sends a topic, as far as a topic shows it: `bms/zone-01` and everything below it."""
+    levels = topic.split("/", 3)
+    return "/".join(levels[:3] if len(levels) > 3 else levels[:2])
 
 
 def _now_ms() -> int:

@@ -1,12 +1,18 @@
 """Every problem of a settings file is reported with its place, and no secret appears in a report."""
 
+import contextlib
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import hypothesis
 import pytest
 from click.testing import CliRunner
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from graphghha.cli import main
+from graphghha.errors import ConfigError
 from graphghha.settings import find_problems, read_settings
 from settings_builders import SITE, problems
 
@@ -85,3 +91,58 @@ def test_the_command_lists_problems_and_ends_with_two(write):
     assert result.exit_code == 2 and "monitr: unknown setting" in result.stdout and "1 problem" in result.stderr
     result = CliRunner().invoke(main, ["config", "check", str(EXAMPLE), "--json"])
     assert result.exit_code == 0 and json.loads(result.stdout) == {"sound": True, "problems": []}
+
+
+KEYS = st.sampled_from(
+    [
+        "name",
+        "source",
+        "plant",
+        "zones",
+        "model",
+        "mapping",
+        "kind",
+        "address",
+        "path",
+        "port",
+        "keep_days",
+        "state_dir",
+    ]
+)
+VALUES = st.sampled_from(
+    [
+        '"north"',
+        '"mqtt://broker/plant"',
+        '"mqtt://[::1"',
+        '"sim:fcu?zones=1e9"',
+        '"csv:"',
+        '"-"',
+        "1e999",
+        "-1",
+        "[]",
+        "{}",
+    ]
+) | st.integers().map(str)
+LINES = st.one_of(
+    st.tuples(KEYS, VALUES).map(" = ".join),
+    st.sampled_from(["[[site]]", "[[sink]]", "[monitor]", "[health]", "[log]", "[site]"]),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+)
+
+
+@hypothesis.settings(max_examples=150)
+@given(st.lists(LINES, max_size=8).map("\n".join))
+@example("site = " + "[" * 2_000)  # nested too deeply
+@example('[[site]]\nname = "a"\nsource = "mqtt://[::1"')
+@example('[[site]]\nname = "a"\nsource = "sim:fcu?zones=100000000000"')
+@example('[[site]]\nname = "a"\nsource = "mqtt://a:99999999999/x"\nzones = 1')
+@example('[[site]]\nname = "a"\nsource = "mqtt://h\\u0000st/x"\nzones = 1')
+@example('[[site]]\nname = "a"\nsource = "csv:\\u0000"\nzones = 1')
+@example('[[site]]\nname = "a"\nsource = "-"\nzones = 1\nmodel = "\\u0000"')
+@example('[[sink]]\nkind = "syslog"\nname = "s"\naddress = "tls://[::1"\n[[site]]\nname = "a"\nsource = "-"\nzones = 1')
+def test_any_settings_file_is_read_or_refused(text):
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "graphghha.toml"
+        file.write_text(text, encoding="utf-8")
+        with contextlib.suppress(ConfigError):
+            read_settings(file)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from graphghha.sources import Rejection
 from graphghha.sources.batch_builder import BatchBuilder
-from graphghha.sources.json_messages import DESCRIPTIVE_KEYS, decode
-from graphghha.sources.mapping import Mapper
+from graphghha.sources.json_messages import DESCRIPTIVE_KEYS, MOST_READINGS, decode
+from graphghha.sources.mapping import LONGEST_NAME, LONGEST_UNIT, NAMES_REMEMBERED, Mapper, Rule, Rules
 from source_builders import NINE, POINTS, points, readings
 
 TABLE = points()
@@ -83,3 +83,42 @@ def test_nothing_that_arrives_breaks_the_decoder_and_everything_is_counted(messa
 )
 def test_anything_that_is_not_a_message_is_malformed(message):
     assert decoded(message).rejected == {Rejection.MALFORMED: 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"device": "." * 900_000 + "/", "value": 1}, Rejection.UNMAPPED),
+        ({"device": "x" * 100_000, **{f"k{n}": 1 for n in range(5_000)}}, Rejection.UNMAPPED),
+        ({"point": "zone-01/RM_TEMP", "value": 21, "unit": "degC" + " " * 900_000 + "x"}, Rejection.WRONG_UNIT),
+        ({"point": "zone-01/RM_TEMP", "value": 21, "unit": "x" * (LONGEST_UNIT + 1)}, Rejection.WRONG_UNIT),
+        ({"device": "zone-01", "values": {f"k{n}": 1 for n in range(MOST_READINGS)}}, Rejection.TOO_LARGE),
+        ([{"point": "zone-01/RM_TEMP", "value": 21}] * MOST_READINGS, Rejection.TOO_LARGE),
+        ({"site": {"name": "site"}, "point": "zone-01/RM_TEMP", "value": 21}, Rejection.UNMAPPED),
+    ],
+)
+def test_names_units_and_numbers_of_readings_are_bounded_on_arrival(message, reason):
+    mapping = Rules(rules=(Rule(name="bms/{zone}.{signal}", point="{zone}/{signal}"),))
+    builder = BatchBuilder("site", Mapper(TABLE, mapping))
+    decode(json.dumps(message).encode(), builder, NOW)
+    batch = builder.take(NOW)
+    assert not len(batch) and batch.rejected == {reason: 1}
+
+
+def test_a_unit_may_have_blanks_around_it():
+    assert readings(decoded({"point": "zone-01/RM_TEMP", "time": NINE, "value": 68.0, "unit": " degF  "})) == [
+        ("zone-01/RM_TEMP", NINE, 20.0)
+    ]
+
+
+def test_new_names_and_units_for_ever_fill_no_memory():
+    """A pattern that takes any number of names for one point, and units that differ in every message."""
+    mapping = Rules(rules=(Rule(name="{any}/{zone}/{signal}", point="{zone}/{signal}"),))
+    mapper = Mapper(TABLE, mapping)
+    for number in range(60_000):
+        mapper.route(f"{number}/zone-01/RM_TEMP", "degC")
+        mapper.route("zone-01/RM_TEMP", f"degC{number}")
+        mapper.route(f"{number}" + "x" * LONGEST_NAME)
+    assert len(mapper.routes) <= 20_000
+    assert len(mapper.unmapped) <= NAMES_REMEMBERED and len(mapper.wrong_units) <= NAMES_REMEMBERED
+    assert max(map(len, mapper.unmapped)) <= 200

@@ -1,6 +1,12 @@
-import pytest
+import contextlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from graphghha.errors import ConfigError
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graphghha.errors import ConfigError, DataError
 from graphghha.plants import Points
 from graphghha.sources import Rejection
 from graphghha.sources.mapping import NAMES_REMEMBERED, ROUTES_REMEMBERED, Mapper, read_mapping
@@ -108,3 +114,45 @@ def test_a_mapping_that_cannot_work_is_refused_with_what_to_write_instead(mapped
     with pytest.raises(ConfigError) as caught:
         mapped(text)
     assert "map.toml" in str(caught.value) and message in str(caught.value)
+
+
+WORDS = st.sampled_from(
+    [
+        "map",
+        "rename",
+        "units",
+        "topic",
+        "column",
+        "point",
+        "unit",
+        "scale",
+        "offset",
+        "zone",
+        "{zone}/{signal}",
+        "RM_TEMP",
+    ]
+)
+VALUES = st.sampled_from(
+    ['"{zone}/{signal}"', '"{1}{1a}"', '"zone-01/RM_TEMP"', '"degF"', "1e999", "nan", "0", "[]", "{}"]
+)
+LINES = st.one_of(
+    st.tuples(WORDS, VALUES | st.text(max_size=10)).map(" = ".join),
+    WORDS.map("[[{}]]".format),
+    WORDS.map("[{}]".format),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+)
+
+
+@given(st.lists(LINES, max_size=6).map("\n".join))
+@example('[[map]]\ntopic = "{1}/{1a}"\npoint = "{1}/{1a}"')  # not a name of a group of a regular expression
+@example("map = " + "[" * 2_000)  # nested too deeply
+@example('[[map]]\ntopic = "x"\nscale = 1e-320\npoint = "zone-01/RM_TEMP"')
+@example("rename = { zone = 7 }")
+def test_any_mapping_file_is_read_or_refused(text):
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "map.toml"
+        file.write_text(text, encoding="utf-8")
+        with contextlib.suppress(ConfigError, DataError):
+            mapper = Mapper(points(), read_mapping(file, points()))
+            for name in ("zone-01/RM_TEMP", "a/b", "x", ""):
+                mapper.route(name, "degF")

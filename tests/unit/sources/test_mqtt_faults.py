@@ -6,6 +6,7 @@ import pytest
 
 from faults.broker import free_port
 from faults.proxy import FaultProxy
+from graphghha.errors import DataError
 from source_builders import collect, listen
 from waiting import until
 
@@ -99,3 +100,21 @@ def test_a_delay_only_delays(broker, proxy):
         until(lambda: source.status.is_connected)
         send(device, 1.0, 2.0)
         assert collect(source, 2)[0] == [1.0, 2.0]
+
+
+def test_a_session_that_another_client_takes_over_is_reported(broker):
+    """The broker disconnects whoever had the id before."""
+    with closing(listen(broker.port)) as source:
+        until(lambda: source.status.is_connected)
+        with closing(listen(broker.port)) as other:
+            until(lambda: other.status.is_connected)
+
+            def is_reported():
+                try:
+                    source.poll(0.1)
+                except DataError as exc:
+                    assert "another client seems to use the id" in str(exc)
+                    return True
+                return False
+
+            until(is_reported)
