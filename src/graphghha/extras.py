@@ -24,6 +24,7 @@ _PARTS = (
     ("matplotlib", "bench", "pictures and report plots"),
     ("scikit-learn", "bench", "baselines"),
     ("paho-mqtt", "mqtt", "readings from and events to an MQTT broker"),
+    ("cryptography", "sign", "signed models"),
     ("torch_geometric", "pyg", "the sparse GATConv to compare with"),
 )
 

@@ -11,14 +11,14 @@ from typing import Any
 from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
-from graphghha.models import Model, load_model, shipped_model
+from graphghha.models import Model, TrustedKeys, load_model, shipped_model
 from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
 from graphghha.monitor.journal import make_private_folder
 from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import load_plant
-from graphghha.settings import Settings, SiteTable, read_settings
+from graphghha.settings import Settings, SiteTable, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, Source, check_source, open_source
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
@@ -32,10 +32,11 @@ def open_monitor(settings: Settings) -> Service:
     with ExitStack() as opened:
         journal = opened.enter_context(_open_journal(settings))
         sites = {site.name: site for site in settings.site}
-        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, sites[name].zones))
+        trusted = trusted_keys(settings)
+        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, sites[name].zones, trusted))
         sources: dict[str, Source] = {}
         for name, site in sites.items():
-            sources[name] = _add_site(monitor, site)
+            sources[name] = _add_site(monitor, site, trusted)
             opened.callback(sources[name].close)
         models = {name: site.model for name, site in sites.items() if site.model}
         service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
@@ -48,8 +49,12 @@ def open_monitor(settings: Settings) -> Service:
     return service
 
 
-def open_detector(directory: Path, zones: int) -> Detector:
-    """Verify a model and return a detector for a building with this many zones, with the model's thresholds."""
+def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = None) -> Detector:
+    """Verify a model and return a detector for a building with this many zones, with the model's thresholds.
+
+    With `trusted` keys its signature is verified as well.
+    """
+    signed_by = trusted.verify(directory) if trusted else None
     model = load_model(directory)
     graph, plant = model.template.replicate(zones), load_plant(model.plant)
     digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()
@@ -62,6 +67,11 @@ def open_detector(directory: Path, zones: int) -> Detector:
         group_rule=model.thresholds.group,
         evidence_providers=(SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, model.template)),),
         history_rows=rebuild_rows(model),
+        signed_by=signed_by,
+        further_numbers={
+            "calibration.inverse_temperature": model.calibration.inverse_temperature,
+            "calibration.bias": list(model.calibration.bias),
+        },
     )
 
 
@@ -165,9 +175,12 @@ def _cursor_folder(settings: Settings) -> Path:
     return settings.monitor.state_dir / "sinks"
 
 
-def _add_site(monitor: Monitor, site: SiteTable) -> Source:
+def _add_site(monitor: Monitor, site: SiteTable, trusted: TrustedKeys) -> Source:
     """Add a site to the monitor and return the source of its readings."""
-    detector = open_detector(site.model or shipped_model(site.plant), site.zones)
+    if site.model is not None:
+        detector = open_detector(site.model, site.zones, trusted)
+    else:  # a shipped model is trusted like the code that it comes with
+        detector = open_detector(shipped_model(site.plant), site.zones)
     monitor.add(site.name, detector, _site_config(site))
     return open_source(site.source_config, site=site.name, points=detector.points, plant=detector.plant)
 

@@ -36,6 +36,8 @@ class Proximity:
         zones = self.graph.zones
         hops, frontier = {start: 0}, [start]
         for distance in range(1, max_hops + 1):
+            if not frontier:
+                break
             following = []
             for node in frontier:
                 if zones[node] is None and node != start and self.has_zones:

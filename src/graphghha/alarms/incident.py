@@ -18,6 +18,8 @@ from graphghha.alarms.rule import NONE, AlarmState, AlarmTransitions
 from graphghha.errors import ConfigError
 
 Floats = NDArray[np.float64]
+# An incident that waits longer is announced too late, one that lingers longer hides the next attack.
+MOST = {"max_hops": 100, "join_within": 10_080, "linger": 10_080, "settle": 240}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,9 +32,11 @@ class GroupRule:
     settle: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_hops", "join_within", "linger", "settle"):
+        for name, most in MOST.items():
             if getattr(self, name) < 0:
                 raise ConfigError(f"incident.{name} {getattr(self, name)} must not be negative")
+            if getattr(self, name) > most:
+                raise ConfigError(f"incident.{name} {getattr(self, name)} must not be above {most}")
 
 
 @dataclass(frozen=True, slots=True)

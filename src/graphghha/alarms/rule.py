@@ -15,6 +15,7 @@ from graphghha.errors import ConfigError
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+MOST_CLEAR_AFTER = 10_080  # steps: a week of minutes
 NONE = -1  # stands for a step that has not happened
 
 
@@ -39,8 +40,8 @@ class AlarmRule:
             raise ConfigError(f"alarm.clear_at {self.clear_at} must lie above 0 and below raise_at {self.raise_at}")
         if not 1 <= self.votes <= self.window <= 64:
             raise ConfigError(f"alarm: {self.votes} votes of {self.window} readings; use 1 <= votes <= window <= 64")
-        if self.clear_after < 1:
-            raise ConfigError(f"alarm.clear_after {self.clear_after} must be at least 1")
+        if not 1 <= self.clear_after <= MOST_CLEAR_AFTER:
+            raise ConfigError(f"alarm.clear_after {self.clear_after} must be at least 1 and at most {MOST_CLEAR_AFTER}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from graphghha.cli.evaluate import evaluate
 from graphghha.cli.export import export
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
+from graphghha.cli.model import model
 from graphghha.cli.plant import plant
 from graphghha.cli.score import score
 from graphghha.cli.simulate import simulate
@@ -69,6 +70,7 @@ for command in (
     evaluate,
     export,
     graph,
+    model,
     plant,
     score,
     simulate,

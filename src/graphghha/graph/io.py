@@ -71,7 +71,7 @@ def read_graph(path: Path) -> CpsGraph:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise DataError(f"{path}: cannot be read: {exc.strerror}") from exc
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise DataError(f"{path}: is not JSON: {exc}") from exc
     return graph_from_dict(data, str(path))
 

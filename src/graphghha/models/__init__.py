@@ -9,13 +9,15 @@ from graphghha.models.directory import (
     save_model,
     shipped_model,
 )
-from graphghha.models.manifest import MANIFEST, write_manifest
+from graphghha.models.manifest import MANIFEST, SIGNATURE, write_manifest
+from graphghha.models.signature import TrustedKeys, read_signature, sign_model
 from graphghha.models.site import CommissioningRecord, Limits, StandingFault
 from graphghha.models.thresholds import BudgetSearch, Thresholds
 
 __all__ = [
     "MANIFEST",
     "NETWORK_FILE",
+    "SIGNATURE",
     "BudgetSearch",
     "Calibration",
     "CommissioningRecord",
@@ -23,10 +25,13 @@ __all__ = [
     "Model",
     "StandingFault",
     "Thresholds",
+    "TrustedKeys",
     "check_destination",
     "load_model",
     "log_probabilities",
+    "read_signature",
     "save_model",
     "shipped_model",
+    "sign_model",
     "write_manifest",
 ]

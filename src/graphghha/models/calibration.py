@@ -16,6 +16,7 @@ from graphghha.windows import Fingerprint
 Floats = NDArray[np.float64]
 
 FORMAT = "graphghha-calibration/1"
+MOST_SLOPE, MOST_BIAS, MOST_CLASSES = 100.0, 50.0, 100
 MIN_PROBABILITY = 1e-12  # before a logarithm is taken
 
 
@@ -58,10 +59,15 @@ class Calibration:
             slope = number("inverse_temperature", data["inverse_temperature"])
             bias = tuple(number("bias", each) for each in data["bias"])
             seen = Fingerprint.from_dict(data["seen"])
-        except (SchemaError, ValueError, TypeError) as exc:
+        except (SchemaError, ValueError, TypeError, OverflowError) as exc:
             raise SchemaError(f"calibration: {exc}") from exc
         if slope <= 0 or len(bias) < 2:
             raise SchemaError("calibration: inverse_temperature must be positive, and two classes or more need a bias")
+        if not 1 / MOST_SLOPE <= slope <= MOST_SLOPE or max(map(abs, bias)) > MOST_BIAS or len(bias) > MOST_CLASSES:
+            raise SchemaError(
+                f"calibration: inverse_temperature must lie between {1 / MOST_SLOPE:g} and {MOST_SLOPE:g}, and every "
+                f"bias between -{MOST_BIAS:g} and {MOST_BIAS:g}, of at most {MOST_CLASSES} classes"
+            )
         return cls(slope, bias, seen)
 
 

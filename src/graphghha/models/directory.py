@@ -13,6 +13,7 @@
 | README.md | the model card with its report card |
 | model.onnx | the network for onnxruntime, if `graphghha export --for-engine` has put it there |
 | manifest.json | SHA-256 of every file |
+| signature.json | who vouches for the manifest, if `graphghha model sign` has signed it |
 """
 
 import hashlib
@@ -52,6 +53,8 @@ from graphghha.windows.evidence import FEATURES, KIND
 
 Arrays = Mapping[str, NDArray[Any]]
 NETWORK_FILE = "model.onnx"
+# what goes wrong with files whose hashes are right and whose content makes no sense
+_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 SHIPPED = Path(__file__).parent / "default"  # written by `graphghha train --preset default`
 
 
@@ -258,7 +261,7 @@ def load_model(directory: Path) -> Model:
             commissioning=_read_optional(directory / "commissioning.json", CommissioningRecord),
             network_file=network if (network := directory / NETWORK_FILE).exists() else None,
         )
-    except (GraphGHHAError, OSError, ValueError, KeyError, TypeError, SafetensorError) as exc:
+    except (GraphGHHAError, OSError, SafetensorError, *_MALFORMED) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc
 
 

@@ -10,6 +10,7 @@ from graphghha.errors import ConfigError, SchemaError
 from graphghha.windows import Fingerprint
 
 FORMAT = "graphghha-threshold/1"
+HIGHEST_RAISE_AT = 0.99995  # the search tries up to 0.9999; above that nothing would ever be raised
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,14 +80,16 @@ class Thresholds:
                 raise ValueError(f"it has format {data['format']!r}, but this version reads {FORMAT!r}")
             search = BudgetSearch.from_dict(data) if fitted else None
             return cls(rule=_alarm_rule(data["rule"]), group=_group_rule(data["group"]), search=search)
-        except (ConfigError, SchemaError, ValueError, TypeError) as exc:
+        except (ConfigError, SchemaError, ValueError, TypeError, OverflowError) as exc:
             raise SchemaError(f"thresholds: {exc}") from exc
 
 
 def _alarm_rule(data: Any) -> AlarmRule:
     check_fields(data, [field.name for field in fields(AlarmRule)])
+    if HIGHEST_RAISE_AT < (raise_at := number("rule.raise_at", data["raise_at"])) <= 1.0:
+        raise ValueError(f"rule.raise_at {raise_at:g} would never raise an alarm; use at most {HIGHEST_RAISE_AT}")
     return AlarmRule(
-        raise_at=number("rule.raise_at", data["raise_at"]),
+        raise_at=raise_at,
         clear_at=number("rule.clear_at", data["clear_at"]),
         votes=whole_number("rule.votes", data["votes"]),
         window=whole_number("rule.window", data["window"]),

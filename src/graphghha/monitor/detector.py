@@ -1,7 +1,8 @@
 """What a site is monitored with: a model on the site's graph, its alarm rules, and providers of evidence."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.graph import CpsGraph
@@ -22,6 +23,15 @@ class Detector:
     group_rule: GroupRule
     evidence_providers: tuple[EvidenceProvider, ...] = ()
     history_rows: int = 0  # rows that rebuild the scorer's windows to the last bit
+    signed_by: str | None = None  # id of the trusted key that signed the model, if one was asked for
+    further_numbers: Mapping[str, Any] = field(default_factory=dict)  # that decide about alarms, besides the rules
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Return everything that decides when an alarm is raised and announced, by name."""
+        rules = {"rule": asdict(self.rule), "group": asdict(self.group_rule)}
+        flat = {f"{table}.{name}": value for table, values in rules.items() for name, value in values.items()}
+        return {**flat, **self.further_numbers}
 
     @property
     def points(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from graphghha.monitor.commit_buffer import CommitBuffer
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
 from graphghha.monitor.journal import Journal, parse_command
+from graphghha.monitor.model_swap import PreparedModel, describe_swap
 from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
 from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
@@ -109,24 +110,44 @@ class Monitor:
         self.commit()
         return events
 
-    def swap_model(self, name: str, directory: Path) -> bool:
-        """Use another model for a site; if it cannot be used, keep the old one and return False."""
-        site = self.sites[name]
+    def prepare_model(self, name: str, directory: Path) -> PreparedModel:
+        """Load another model for a site and fill its windows. Takes long; may be called from any thread."""
         assert self._load is not None, "a monitor that swaps models is given `load`"
         try:
             detector = self._load(name, directory)
-            site.swap_model(detector, self._history(name, detector))
+            if detector.graph != self.sites[name].detector.graph:
+                raise ConfigError(f"{name}: the new model is made for another graph; the old one stays in use")
+            history, pipeline = self._history(name, detector), detector.pipeline()
+            pipeline.warm_up(history.values, history.fresh)
+            until_ms = int(history.times_ms[-1]) if len(history) else None
+            return PreparedModel(directory, detector, pipeline, until_ms)
         except Exception as exc:  # whatever is wrong with the new model, the old one stays in use
             is_ours = isinstance(exc, GraphGHHAError)
             reason = str(exc) if is_ours else repr(exc)
             log.error("%s: model %s was refused: %s", name, directory, reason, exc_info=not is_ours)
-            body = {"directory": directory.name, "reason": reason, "kept": site.detector.model}
+            return PreparedModel(directory, reason=reason)
+
+    def use_model(self, name: str, prepared: PreparedModel) -> bool:
+        """Use a model that `prepare_model` returned; if it cannot be used, keep the old one and return False."""
+        site, reason = self.sites[name], prepared.reason
+        was, detector = site.detector, prepared.detector
+        if detector is not None:
+            try:
+                site.swap_model(detector, self._history(name, detector, prepared.until_ms), prepared.pipeline)
+            except Exception as exc:
+                log.exception("%s: model %s cannot be swapped in", name, prepared.directory)
+                reason = repr(exc)
+        if detector is None or reason:
+            body = {"directory": prepared.directory.name, "reason": reason, "kept": was.model, "priority": "medium"}
             self.record(name, Event(self._time_ms(name), "model.refused", body))
-            self.commit()
-            return False
-        self.record(name, Event(self._time_ms(name), "model.swapped", {"model": detector.model}))
+        else:
+            self.record(name, Event(self._time_ms(name), "model.swapped", describe_swap(was, detector)))
         self.commit()
-        return True
+        return not reason
+
+    def swap_model(self, name: str, directory: Path) -> bool:
+        """Load and use another model for a site; if it cannot be used, keep the old one and return False."""
+        return self.use_model(name, self.prepare_model(name, directory))
 
     def commit(self) -> None:
         """Write what the buffers hold, then acknowledge the batches. A failing journal does not stop the scoring."""
@@ -266,8 +287,10 @@ class Monitor:
         log.warning("%s: %s", name, reason)
         buffer.events.append(Event(old.time_ms, "site.reset", {"reason": reason}))
 
-    def _history(self, name: str, detector: Detector) -> Rows:
-        rows = self.journal.reader.rows(name, newest=detector.history_rows) if detector.history_rows else None
+    def _history(self, name: str, detector: Detector, after_ms: int | None = None) -> Rows:
+        """Return the newest rows that fill the windows of a detector; only those after a time, if one is given."""
+        newest, from_ms = detector.history_rows, -(2**62) if after_ms is None else after_ms + 1
+        rows = self.journal.reader.rows(name, newest=newest, from_ms=from_ms) if newest else None
         if rows is not None and rows.values.shape[1] == len(detector.points):
             return rows
         none = np.empty((0, len(detector.points)))

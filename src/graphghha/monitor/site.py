@@ -12,7 +12,7 @@ from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, I
 from graphghha.errors import ConfigError
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
-from graphghha.monitor.pipeline import Step
+from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.row_clock import RowClock, RowClockConfig
 from graphghha.sources import Batch
 from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
@@ -163,11 +163,14 @@ class Site:
         self._load_board(board)
         return self._board.close_all(now_ms)
 
-    def swap_model(self, detector: Detector, history: Rows) -> None:
-        """Use another model from the next row on; `history` are the site's newest rows, which fill its windows."""
+    def swap_model(self, detector: Detector, history: Rows, pipeline: Pipeline | None = None) -> None:
+        """Use another model from the next row on; `history` are the site's newest rows, which fill its windows.
+
+        A `pipeline` of the detector already holds the rows before them.
+        """
         if detector.graph != self.detector.graph:
             raise ConfigError(f"{self.name}: the new model is made for another graph; the old one stays in use")
-        pipeline = detector.pipeline()
+        pipeline = pipeline or detector.pipeline()
         pipeline.warm_up(history.values, history.fresh)
         pipeline.restore(self._pipeline.to_state())
         self.detector, self._pipeline = detector, pipeline

@@ -7,7 +7,8 @@ except ImportError as exc:
 
     raise EngineError("settings files need pydantic; run: pip install 'graphghha[monitor]'") from exc
 
+from graphghha.settings.consistency import trusted_keys
 from graphghha.settings.read import find_problems, parse_settings, read_settings
 from graphghha.settings.tables import Settings, SiteTable
 
-__all__ = ["Settings", "SiteTable", "find_problems", "parse_settings", "read_settings"]
+__all__ = ["Settings", "SiteTable", "find_problems", "parse_settings", "read_settings", "trusted_keys"]

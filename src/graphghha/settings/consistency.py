@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from graphghha.errors import GraphGHHAError
-from graphghha.models import load_model, shipped_model
+from graphghha.models import TrustedKeys, load_model, shipped_model
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable, SyslogTable
@@ -36,9 +36,16 @@ def contradictions(settings: Settings) -> Iterator[str]:
 
 def unusable_parts(settings: Settings) -> Iterator[str]:
     """Yield what is wrong with the plants, models, mappings, files and certificates that the settings name."""
+    try:
+        trusted = trusted_keys(settings)
+    except GraphGHHAError as exc:
+        yield f"monitor.trusted_keys: {exc}"
+        trusted = TrustedKeys()
     for number, site in enumerate(settings.site):
         for key, check in _SITE_CHECKS:
             try:
+                if check is _check_model and site.model:
+                    trusted.verify(site.model)
                 check(site)
             except GraphGHHAError as exc:
                 yield f"site[{number}].{key}: {exc}"
@@ -53,6 +60,11 @@ def unusable_parts(settings: Settings) -> Iterator[str]:
                 tls.context()
             except OSError as exc:
                 yield f"sink[{number}]: its certificates cannot be used: {exc}"
+
+
+def trusted_keys(settings: Settings) -> TrustedKeys:
+    """Return the keys whose models are used, and whether a model needs a signature."""
+    return TrustedKeys.read(settings.monitor.trusted_keys, is_required=settings.monitor.require_signature)
 
 
 def _repeated_names(table: str, names: Sequence[str]) -> Iterator[str]:

@@ -116,6 +116,14 @@ class MonitorTable(Table):
     keep_days: int = Field(default=400, ge=1)  # how long the journal keeps events
     keep_mb: int = Field(default=2000, ge=10)  # above this size it drops the oldest events
     drain_s: float = Field(default=6.0, gt=0, le=60)  # how long a stop may wait for sinks
+    require_signature: bool = False  # refuse models that no trusted key has signed; the shipped ones are not looked at
+    trusted_keys: Annotated[tuple[ExistingFile, ...], Field(strict=False)] = ()  # public keys of those who sign models
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        if self.require_signature and not self.trusted_keys:
+            raise ValueError("require_signature needs trusted_keys: the public keys of those who sign models")
+        return self
 
 
 class Certificates(Table):

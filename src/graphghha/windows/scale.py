@@ -79,7 +79,7 @@ class Scaler:
             signals = tuple(str(name) for name in data["signals"])
             center, scale = (tuple(float(x) for x in data[key]) for key in ("center", "scale"))
             clip, seen = float(data["clip"]), Fingerprint.from_dict(data["seen"])
-        except (KeyError, TypeError, ValueError) as exc:
+        except (KeyError, TypeError, ValueError, OverflowError) as exc:
             raise SchemaError(f"scaler: a field is missing or is not a number: {exc}") from exc
         if not (len(signals) == len(center) == len(scale)):
             raise SchemaError(f"scaler: {len(signals)} signals, {len(center)} centers, {len(scale)} scales")

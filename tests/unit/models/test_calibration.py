@@ -32,8 +32,9 @@ def test_it_survives_json():
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "x"}, {"inverse_temperature": -1}, {"bias": [0.0]}, {"bias": ["a"]}, {"bias": [0.0, float("nan")]}],
-    ids=["format", "negative", "one-class", "text", "nan"],
+    [{"format": "x"}, {"inverse_temperature": -1}, {"bias": [0.0]}, {"bias": ["a"]}, {"bias": [0.0, float("nan")]}]
+    + [{"inverse_temperature": 1e9}, {"bias": [0.0, -1e3]}, {"bias": [0.0] * 10_000}, {"inverse_temperature": 10**400}],
+    ids=["format", "negative", "one-class", "text", "nan", "steep", "silencing", "long", "huge"],
 )
 def test_a_damaged_file_is_refused(change):
     with pytest.raises(SchemaError, match="calibration"):

@@ -1,14 +1,21 @@
 """A model directory is verified whole before anything of it is used."""
 
+import contextlib
 import json
+import os
+import shutil
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from graphghha.alarms import GroupRule
 from graphghha.errors import CheckpointError, NotFoundError
-from graphghha.models import Thresholds, load_model, save_model, shipped_model
+from graphghha.models import Thresholds, load_model, save_model, shipped_model, write_manifest
 from graphghha.nn import LAYERS
 from model_builders import small_model
 
@@ -202,3 +209,90 @@ def test_a_fingerprint_is_of_what_decides_alarms(model):
 def test_an_unknown_plant_has_no_shipped_model():
     with pytest.raises(NotFoundError, match="no model is shipped for plant 'zeppelin'"):
         shipped_model("zeppelin")
+
+
+def test_a_file_of_gigabytes_is_refused_unread(directory):
+    with (directory / "notes.bin").open("wb") as file:
+        os.truncate(file.fileno(), 6 << 30)  # takes no room on the disk
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["sha256"]["notes.bin"] = "0" * 64
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match="notes.bin: has 6442450944 bytes"):
+        load_model(directory)
+
+
+@pytest.mark.parametrize("name", ["../model/config.json", "/etc/passwd", "", ".."])
+def test_a_manifest_names_files_of_its_own_folder_only(directory, name):
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["sha256"][name] = "0" * 64
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match="is not the name of a file in it|is missing"):
+        load_model(directory)
+
+
+@pytest.fixture(scope="module")
+def stored(model, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("stored") / "model"
+    save_model(model, directory)
+    return directory
+
+
+JSON_FILES = ["config", "scaler", "features", "calibration", "thresholds", "template", "manifest"]
+NUMBERS = st.sampled_from(
+    [0, -1, 2**63, 10**400, 1e308, float("inf"), float("nan"), True, None, "1", [], {}, [[]], 0.5]
+)
+
+
+def places(data, path=()):
+    """Every place in a JSON value, as the keys that lead to it."""
+    yield path
+    items = data.items() if isinstance(data, dict) else enumerate(data[:3]) if isinstance(data, list) else ()
+    for key, value in items:
+        yield from places(value, (*path, key))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(JSON_FILES), st.integers(0, 10_000), NUMBERS)
+@example("thresholds", -1, "[" * 100_000)  # nested too deeply
+@example("manifest", -1, "[" * 100_000)
+@example("template", -1, "[" * 100_000)
+@example("manifest", 0, [])
+@example("scaler", 0, 10**400)
+@example("template", 0, 0.5)
+def test_a_consistent_forgery_of_any_number_is_loaded_or_refused(stored, file, place, value):
+    """The manifest is recomputed: what an insider could do."""
+    with TemporaryDirectory() as folder:
+        directory = Path(shutil.copytree(stored, Path(folder) / "model"))
+        path = directory / f"{file}.json"
+        if place < 0:
+            path.write_text(value)
+        else:
+            data = json.loads(path.read_text())
+            *way, last = sorted(places({"": data}), key=str)[place % len(list(places({"": data})))] or ("",)
+            inner = whole = {"": data}
+            for key in way:
+                inner = inner[key]
+            inner[last] = value
+            path.write_text(json.dumps(whole[""]))
+        if file != "manifest":
+            write_manifest(directory)
+        with contextlib.suppress(CheckpointError):
+            load_model(directory)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["model", "expectation", "known_answer"]), st.integers(0, 600), st.binary(min_size=1, max_size=9)
+)
+@example("model", 0, b"\xff" * 8)  # a header of 2^64 bytes
+@example("model", 0, b"\x00" * 8)
+def test_any_bytes_in_the_arrays_are_loaded_or_refused(stored, file, at, content):
+    with TemporaryDirectory() as folder:
+        directory = Path(shutil.copytree(stored, Path(folder) / "model"))
+        path = directory / f"{file}.safetensors"
+        data = bytearray(path.read_bytes())
+        data[at : at + len(content)] = content
+        path.write_bytes(data)
+        write_manifest(directory)
+        with contextlib.suppress(CheckpointError):
+            load_model(directory)

@@ -66,6 +66,14 @@ def test_a_field_that_does_not_fit_is_named(change, message):
         ("rule", "height", 1, "unknown field 'height'"),
         ("group", "linger", "30", "group.linger must be a whole number, got '30'"),
         ("group", "linger", -1, "linger -1 must not be negative"),
+        ("rule", "raise_at", 1.0, "raise_at 1 would never raise an alarm"),
+        ("rule", "raise_at", 10**400, ""),
+        ("rule", "clear_after", 2**63, "must be at least 1 and at most 10080"),
+        ("rule", "window", 2**63, "votes <= window <= 64"),
+        ("group", "max_hops", 2**63, "max_hops 9223372036854775808 must not be above 100"),
+        ("group", "join_within", 2**63, "must not be above"),
+        ("group", "linger", 2**63, "must not be above"),
+        ("group", "settle", 2**63, "must not be above"),
     ],
 )
 def test_a_rule_that_does_not_fit_is_refused(part, name, value, message):

@@ -16,6 +16,7 @@ class SiteHealth:
 
     name: str
     model: str  # name and hash; empty while none is loaded
+    refused_model: str = ""  # why the model in the site's directory is not the one in use
     is_connected: bool
     is_lost: bool = False  # no reading for too long, connected or not
     detail: str = ""
@@ -59,6 +60,8 @@ class HealthSnapshot:
         for site in self.sites:
             if not site.model:
                 yield f"site {site.name}: no model is loaded"
+            if site.refused_model:
+                yield f"site {site.name}: the model in its directory was refused ({site.refused_model})"
             if not site.is_connected:
                 yield f"site {site.name}: the source is not connected{f' ({site.detail})' if site.detail else ''}"
             elif site.is_lost:

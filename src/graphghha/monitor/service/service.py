@@ -6,14 +6,15 @@ import shutil
 import socket
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, GraphGHHAError
 from graphghha.monitor.feed import Feed
+from graphghha.monitor.model_swap import PreparedModel
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.service.model_watch import ModelWatch
@@ -41,8 +42,10 @@ class Service:
         self._models = ModelWatch(models)
         self._followers: list[Follower] = []
         self._health: HealthServer | None = None
-        self._wanted: dict[str, Path] = {}  # models to load before the loop continues
-        self._lock, self._interrupt, self._stop = Lock(), Flag(), Flag()
+        self._wanted: dict[str, Path] = {}  # models to load
+        self._prepared: dict[str, PreparedModel] = {}  # models to use before the loop continues
+        self._refused: dict[str, str] = {}  # why the model in a site's directory is not in use
+        self._lock, self._interrupt, self._stop, self._to_load = Lock(), Flag(), Flag(), Flag()
 
     def follow(self, sink: Sink, cursor: Cursor, rule: FollowRule) -> None:
         """Deliver the journal's events to this sink."""
@@ -74,6 +77,7 @@ class Service:
             self._health.start()
         background = Thread(target=self._check_regularly, name="background-check", daemon=True)
         background.start()
+        Thread(target=self._load_models, name="model-loader", daemon=True).start()
         notify_systemd("READY=1")
         try:
             while not self._stop.is_set():
@@ -86,6 +90,7 @@ class Service:
         finally:
             notify_systemd("STOPPING=1")
             self._stop.set()
+            self._to_load.set()
             behind = self._shut_down()
         background.join(CHECK_EVERY_S)
         return behind
@@ -96,11 +101,11 @@ class Service:
         return HealthSnapshot(
             loop_age_s=now - max(feed.polled_at for feed in self._feeds.values()),
             is_journal_writable=not self._monitor.is_journal_failing,
-            journal_bytes=journal.path.stat().st_size,
-            disk_free_bytes=shutil.disk_usage(journal.path.parent).free,
+            journal_bytes=_or_zero(lambda: journal.path.stat().st_size),
+            disk_free_bytes=_or_zero(lambda: shutil.disk_usage(journal.path.parent).free),
             sites=tuple(self._site_health(name) for name in self._feeds),
             sinks=tuple(follower.stats for follower in self._followers),
-            last_event=journal.reader.last_event_number(),
+            last_event=_or_zero(journal.reader.last_event_number),
         )
 
     def pulse(self) -> dict[str, Any]:
@@ -115,6 +120,7 @@ class Service:
         return SiteHealth(
             name=name,
             model=site.detector.model,
+            refused_model=self._refused.get(name, ""),
             is_connected=status.is_connected or status.is_finished,
             is_lost=site.is_lost,
             detail=status.detail,
@@ -131,14 +137,32 @@ class Service:
         if models:
             with self._lock:
                 self._wanted |= models
-            self._interrupt.set()
+            self._to_load.set()
+
+    def _load_models(self) -> None:
+        """Load models in a thread of its own: a large or slow one must not keep any site waiting."""
+        while not self._stop.is_set():
+            self._to_load.wait()
+            self._to_load.clear()
+            with self._lock:
+                wanted, self._wanted = self._wanted, {}
+            for site, directory in wanted.items():
+                if self._stop.is_set():
+                    return
+                prepared = self._monitor.prepare_model(site, directory)
+                with self._lock:
+                    self._prepared[site] = prepared
+                self._interrupt.set()
 
     def _swap_models(self) -> None:
         with self._lock:
-            wanted, self._wanted = self._wanted, {}
-        for site, directory in wanted.items():
-            if self._monitor.swap_model(site, directory):
+            ready, self._prepared = self._prepared, {}
+        for site, prepared in ready.items():
+            if self._monitor.use_model(site, prepared):
+                self._refused.pop(site, None)
                 log.info("%s: now using model %s", site, self._monitor.sites[site].detector.model)
+            else:
+                self._refused[site] = prepared.reason or "it cannot be swapped in"
 
     def _check_regularly(self) -> None:
         """Notice new models, and feed systemd's watchdog as long as the monitor's loop runs."""
@@ -173,6 +197,14 @@ class Service:
             feed.close()
         except Exception:
             log.exception("%s: the source could not be closed", site)
+
+
+def _or_zero(measure: Callable[[], int]) -> int:
+    """Return a figure of the journal; 0 while its file cannot be read, which the next commit reports."""
+    try:
+        return measure()
+    except (OSError, GraphGHHAError):
+        return 0
 
 
 def notify_systemd(state: str) -> None:

@@ -128,10 +128,13 @@ def test_a_new_model_is_swapped_in_and_a_broken_one_refused(build, tmp_path, mod
     service.reload()
     until(lambda: "model.refused" in kinds(out), "refusal")
     assert service.snapshot().sites[0].model == "toy@1" and service.snapshot().is_ready
+    until(lambda: service.snapshot().to_dict()["status"] == "degraded", "a reason in /readyz")
+    assert "the model in its directory was refused" in service.snapshot().to_dict()["reasons"][0]
     (model / "name").write_text("toy@2")
     service.reload()
     until(lambda: "model.swapped" in kinds(out), "swap")
     assert service.snapshot().sites[0].model == "toy@2"
+    until(lambda: not service.snapshot().to_dict()["reasons"], "no reason any more")
     service.stop()
     thread.join(10)
     assert not thread.is_alive() and source.is_closed
@@ -159,3 +162,37 @@ def test_systemd_is_notified_of_begin_and_end(build, tmp_path, monkeypatch):
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         build(ListSource()).run()
         assert [manager.recv(64), manager.recv(64)] == [b"READY=1", b"STOPPING=1"]
+
+
+def test_a_model_that_takes_long_to_load_keeps_no_site_waiting(tmp_path, model):
+    loading, may_go_on = threading.Event(), threading.Event()
+
+    def load_slowly(site, directory):
+        if (directory / "name").read_text() == "toy@slow":
+            loading.set()
+            assert may_go_on.wait(20)
+        return load(site, directory)
+
+    source = ListSource(batches(30), ends=False)
+    monitor = Monitor(Journal(tmp_path / "journal.db"), load=load_slowly)
+    monitor.add("office", load("office", model), CONFIG)
+    service = Service(monitor, {"office": source}, {"office": model}, drain_s=5)
+    thread = running(service)
+    (model / "name").write_text("toy@slow")
+    service.reload()
+    assert loading.wait(20)
+    source.batches.extend(batches(60)[30:])
+    until(lambda: service.snapshot().sites[0].rows_scored == 60, "scoring while the model is loaded")
+    assert service.snapshot().sites[0].model == "toy@1"
+    may_go_on.set()
+    until(lambda: service.snapshot().sites[0].model == "toy@slow", "swap")
+    service.stop()
+    thread.join(10)
+
+
+def test_a_journal_that_is_gone_leaves_the_snapshot_whole(build, tmp_path):
+    service = build(ListSource(batches(5), ends=False))
+    (tmp_path / "journal.db").unlink()
+    assert service.snapshot().journal_bytes == 0
+    service.stop()
+    service.run()
