@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from graphghha._util.ownership import distrust
 from graphghha.engine.machine import compiler, machine
 from graphghha.errors import EngineError
 
@@ -108,9 +109,15 @@ def _key(dtype: str, target: tuple[str, ...]) -> str:
 
 
 def _from_cache(path: Path) -> Kernel | None:
-    """Return the cached kernel, or None if it is missing or damaged. A truncated library would crash the process."""
+    """Return the cached kernel, or None if it is missing, damaged or not ours.
+
+    A truncated library would crash the process, and one that somebody else wrote would run his code as us.
+    """
     checksum = path.with_suffix(".sha256")
     try:
+        if path.exists() and (reason := distrust(path) or distrust(checksum)):
+            log.warning("engine: the kernel cache is not used: %s", reason)
+            return None
         if hashlib.sha256(path.read_bytes()).hexdigest() == checksum.read_text(encoding="ascii").strip():
             return Kernel(ctypes.CDLL(str(path)), path, 0.0)
         log.warning("engine: %s is damaged and will be compiled again", path)
@@ -127,15 +134,22 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
         raise EngineError("no C compiler found ($CC, cc, gcc, clang); install one, e.g. apt install gcc")
     started = time.perf_counter()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=path.parent))
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_ours = distrust(path.parent) is None
+        # a folder that others may write is no place for a library: the kernel is compiled for this process alone
+        scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=path.parent if is_ours else None))
     except OSError as exc:
         raise EngineError(f"{path.parent}: the kernel cache cannot be written: {exc}; set XDG_CACHE_HOME") from exc
     try:
         built = scratch / path.name
         _run_compiler(cc, [*FLAGS, *_DEFINES[dtype], *target], built)
+        if not is_ours:
+            log.warning("engine: %s; the kernel is compiled at every start", distrust(path.parent))
+            return Kernel(_load(built), path, time.perf_counter() - started)
         checksum = scratch / "checksum"
         checksum.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
+        for file in (built, checksum):
+            file.chmod(0o700 if file is built else 0o600)
         # each rename is atomic; a reader between them sees a wrong checksum and compiles its own
         built.replace(path)
         checksum.replace(path.with_suffix(".sha256"))
@@ -145,8 +159,12 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
         scratch.rmdir()
     took_s = time.perf_counter() - started
     log.info("engine: compiled the native %s kernel with %s in %.1f s into %s", dtype, cc, took_s, path)
+    return Kernel(_load(path), path, took_s)
+
+
+def _load(path: Path) -> ctypes.CDLL:
     try:
-        return Kernel(ctypes.CDLL(str(path)), path, took_s)
+        return ctypes.CDLL(str(path))
     except OSError as exc:
         raise EngineError(f"{path}: the compiled kernel cannot be loaded: {exc}") from exc
 

@@ -3,9 +3,11 @@
 import json
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import accumulate
-from threading import Thread
+from socket import SHUT_RDWR
+from threading import Lock, Thread, Timer
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -25,7 +27,9 @@ from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
 log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
-_REQUEST_TIMEOUT_S = 5.0
+TOTAL_S = 3.0  # for a request and its answer together, however slowly the other side sends or reads
+MOST_CONNECTIONS = 16  # at a time; agents ask one question after the other
+_UNWELL = b'{"status": "not ready", "ready": false, "live": false, "reasons": ["the condition cannot be determined"]}'
 
 
 class _Metrics(Collector):
@@ -103,6 +107,60 @@ def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"graphghha_{name}", meaning, value=float(value))
 
 
+class _Server(ThreadingHTTPServer):
+    """Serves a few connections at a time, each for a short time in all.
+
+    When too many are open the oldest is cut off: who asks a question at once is answered even while others keep
+    connections open and send byte by byte.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._open: dict[Any, None] = {}  # in the order of their beginning
+        self._lock = Lock()
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread."""
+        with self._lock:
+            oldest = next(iter(self._open)) if len(self._open) >= MOST_CONNECTIONS else None
+            self._open.pop(oldest, None)
+            self._open[request] = None
+        if oldest is not None:
+            _cut_off(oldest)
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # no further thread can be started
+            self._forget(request)
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer one request; the connection is cut off after the total time."""
+        limit = Timer(TOTAL_S, _cut_off, (request,))
+        limit.daemon = True
+        try:
+            limit.start()
+            super().process_request_thread(request, client_address)
+        finally:
+            limit.cancel()
+            self._forget(request)
+
+    def _forget(self, request: Any) -> None:
+        with self._lock:
+            self._open.pop(request, None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Note an aborted connection; it concerns nobody but the other side."""
+        log.debug("a connection to the health port was aborted", exc_info=True)
+
+
+def _cut_off(request: Any) -> None:
+    with suppress(OSError):
+        request.shutdown(SHUT_RDWR)
+
+
 class HealthServer:
     """Answers on the loopback address only, for agents on this machine."""
 
@@ -121,11 +179,15 @@ class HealthServer:
             return 200 if is_well else 503, "application/json", json.dumps(body).encode()
 
         class Handler(BaseHTTPRequestHandler):
-            timeout = _REQUEST_TIMEOUT_S
+            timeout = TOTAL_S
             server_version = "graphghha"
 
             def do_GET(self) -> None:
-                status, kind, body = answer(self.path.partition("?")[0])
+                try:
+                    status, kind, body = answer(self.path.partition("?")[0])
+                except Exception:  # an agent must learn that something is wrong, whatever it is
+                    log.exception("the condition of the monitor cannot be determined")
+                    status, kind, body = 503, "application/json", _UNWELL
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
@@ -135,8 +197,7 @@ class HealthServer:
             def log_message(self, format: str, *args: Any) -> None:
                 log.debug(format, *args)
 
-        self._server = ThreadingHTTPServer((LOOPBACK, port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server((LOOPBACK, port), Handler)
         self.port = self._server.server_port
         self._thread = Thread(target=self._server.serve_forever, name="health", daemon=True)
 

@@ -2,15 +2,22 @@
 
 import json
 import logging
+import os
 import re
 import sys
+import time
 from collections.abc import Iterable
+from contextlib import suppress
+from queue import Full, Queue
+from threading import Thread
 from typing import IO, Literal
 
 from graphghha._util.text import clean
 from graphghha._util.times import iso_ms
 
 Style = Literal["auto", "json", "text"]
+MOST_WAITING = 10_000  # records
+FLUSH_S = 1.0
 LEVELS = ("debug", "info", "warning", "error")
 
 _HIDDEN = "***"
@@ -60,6 +67,63 @@ class TextFormatter(logging.Formatter):
         return clean(redact(super().format(record), self._secrets), keep_newlines=True)
 
 
+class PatientHandler(logging.StreamHandler[IO[str]]):
+    """Writes in a thread of its own, so that nobody waits for a stream that takes nothing, not even the end.
+
+    While the stream is blocked, records are kept up to a bound; the rest is dropped and counted.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        super().__init__(stream)
+        self._waiting: Queue[str] = Queue(MOST_WAITING)
+        self._dropped = 0
+        self._thread: Thread | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand the record over to the thread."""
+        try:
+            line = self.format(record)
+        except Exception:
+            self.handleError(record)
+            return
+        if self._thread is None:
+            self._thread = Thread(target=self._write, name="log", daemon=True)
+            self._thread.start()
+        try:
+            self._waiting.put_nowait(line)
+        except Full:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Wait until everything is written, but not for a stream that is blocked."""
+        until = time.monotonic() + FLUSH_S
+        while getattr(self, "_thread", None) and self._waiting.unfinished_tasks and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def _write(self) -> None:
+        while True:
+            line = self._waiting.get()
+            dropped, self._dropped = self._dropped, 0
+            with suppress(OSError, ValueError):  # nobody reads the log any more
+                if dropped:
+                    _write_line(self.stream, f"{dropped} log records were dropped, because nobody took them")
+                _write_line(self.stream, line)
+            self._waiting.task_done()
+
+
+def _write_line(stream: IO[str], line: str) -> None:
+    """Write without Python's buffer: a blocked stream must not hold a lock that is needed to end the process."""
+    data = f"{line}\n".encode(errors="replace")
+    try:
+        file = stream.fileno()
+    except (OSError, AttributeError):  # not a file, as under a test runner
+        stream.write(f"{line}\n")
+        stream.flush()
+        return
+    while data:
+        data = data[os.write(file, data) :]
+
+
 def set_up_logs(
     level: str = "info", style: Style = "auto", *, secrets: Iterable[str] = (), stream: IO[str] | None = None
 ) -> None:
@@ -68,7 +132,7 @@ def set_up_logs(
     # hiding short words would make the log unreadable and protect nothing
     hidden = tuple(secret for secret in secrets if len(secret) >= 4)
     is_text = style == "text" or (style == "auto" and out.isatty())
-    handler = logging.StreamHandler(out)
+    handler = PatientHandler(out)
     handler.setFormatter(TextFormatter(hidden) if is_text else JsonFormatter(hidden))
     log = logging.getLogger("graphghha")
     log.handlers[:] = [handler]

@@ -3,12 +3,13 @@
 import hashlib
 import logging
 import shutil
+import subprocess
 
 import pytest
 
 from engine_builders import difference, judge, masks, model, plant, windows
 from graphghha.engine import Engine
-from graphghha.engine.machine import machine
+from graphghha.engine.machine import compiler, machine
 from graphghha.engine.native import build, plan
 from graphghha.errors import EngineError
 
@@ -54,6 +55,25 @@ def test_a_kernel_that_is_no_library_is_compiled_again(empty_cache, no_process_m
     path.with_suffix(".sha256").write_text(hashlib.sha256(b"text").hexdigest())
     assert build.load_kernel().compiled_in_s > 0
     assert "cannot be loaded" in caplog.text
+
+
+PLANTED = '__attribute__((constructor)) static void run(void) {{ fclose(fopen({path!r}, "w")); }}\n'
+
+
+@pytest.mark.parametrize("is_folder_open", [True, False], ids=["folder", "file"])
+def test_a_kernel_that_others_could_have_planted_is_not_executed(
+    empty_cache, no_process_memory, tmp_path, caplog, is_folder_open
+):
+    """Library and checksum fit each other; only their modes show that they may be somebody else's."""
+    ran, source, path = tmp_path / "ran", tmp_path / "planted.c", build.kernel_path("fp32")
+    path.parent.mkdir(parents=True)
+    source.write_text("#include <stdio.h>\n" + PLANTED.format(path=str(ran)).replace("'", '"'))
+    subprocess.run([str(compiler()), "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+    path.with_suffix(".sha256").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
+    (path.parent if is_folder_open else path).chmod(0o777)
+    kernel = build.load_kernel()
+    assert kernel.compiled_in_s > 0 and kernel.lanes >= 4
+    assert not ran.exists() and "may be written by other users" in caplog.text
 
 
 @pytest.mark.parametrize("wanted", ["native", "auto"])

@@ -2,6 +2,8 @@
 
 import json
 import re
+import socket
+import threading
 from dataclasses import replace
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -10,8 +12,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from graphghha.monitor.feed import Durations
+from graphghha.monitor.service import health_server
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
-from graphghha.monitor.service.health_server import HealthServer
+from graphghha.monitor.service.health_server import MOST_CONNECTIONS, HealthServer
 from graphghha.monitor.sinks import FollowStats
 
 SITE = SiteHealth(
@@ -107,3 +110,46 @@ def test_metrics_are_what_prometheus_reads(ask):
 
 def test_other_paths_are_not_found(ask):
     assert ask("/")[0] == 404 and ask("/metrics/x")[0] == 404
+
+
+def test_whatever_fails_inside_the_answer_is_503(ask):
+    def fail():
+        raise FileNotFoundError("journal.sqlite")
+
+    server = HealthServer(0, fail)
+    server.start()
+    ask.server, before = server, ask.server
+    try:
+        for path in ("/livez", "/readyz", "/metrics"):
+            status, body = ask(path)
+            assert status == 503 and "cannot be determined" in body
+    finally:
+        server.close()
+        ask.server = before
+
+
+def test_connections_that_say_nothing_do_not_keep_others_out(ask):
+    """Far more of them than are served at a time, held open all the while."""
+    silent = [socket.create_connection(("127.0.0.1", ask.server.port)) for _ in range(4 * MOST_CONNECTIONS)]
+    for each in silent:
+        each.sendall(b"G")
+    try:
+        for _ in range(5):
+            assert ask("/livez")[0] == 200
+        assert sum("process_request_thread" in thread.name for thread in threading.enumerate()) <= 2 * MOST_CONNECTIONS
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_a_request_that_comes_byte_by_byte_is_cut_off(monkeypatch):
+    monkeypatch.setattr(health_server, "TOTAL_S", 0.2)
+    server = HealthServer(0, lambda: WELL)
+    server.start()
+    try:
+        with socket.create_connection(("127.0.0.1", server.port)) as slow:
+            slow.settimeout(10)
+            slow.sendall(b"GET /livez")
+            assert slow.recv(100) == b"", "closed without an answer"
+    finally:
+        server.close()

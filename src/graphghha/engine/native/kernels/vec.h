@@ -27,6 +27,7 @@
 
 typedef float vf __attribute__((vector_size(4 * VL), may_alias));
 typedef int32_t vi __attribute__((vector_size(4 * VL), may_alias));
+typedef uint32_t vu __attribute__((vector_size(4 * VL), may_alias)); /* where a sum may wrap around */
 
 INLINE vf load(const float *p) { return *(const vf *)p; }
 INLINE void store(float *p, vf v) { *(vf *)p = v; }
@@ -88,8 +89,9 @@ INLINE vf vexp(vf x) {
     y = y * r + 1.6666665459e-1f;
     y = y * r + 5.0000001201e-1f;
     y = y * (r * r) + r + 1.0f;
-    vi bits = ((vi)t - (vi)splat(magic)) << 23;
-    return (vf)((vi)y + bits);
+    /* unsigned, because lanes beyond the classes hold anything and may wrap around; nobody reads them */
+    vu bits = ((vu)t - (vu)splat(magic)) << 23;
+    return (vf)((vu)y + bits);
 }
 
 INLINE vf vsigmoid(vf x) {
