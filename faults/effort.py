@@ -17,6 +17,11 @@ class Effort:
     fuzz_messages: int = 100_000
     flips: int = 2_000
     cut_every: int = 1  # bytes between two cuts of the last commit
+    hostile_commands: int = 1_000
+    big_messages: int = 2_000
+    flood_s: float = 120.0
+    journal_events: int = 500_000
+    bomb_mb: int = 5_000
     soak_minutes: float = 10.0
     soak_speed: float = 100.0  # times real time
 
@@ -33,6 +38,11 @@ QUICK = Effort(
     fuzz_messages=3_000,
     flips=60,
     cut_every=997,
+    hostile_commands=60,
+    big_messages=20,
+    flood_s=4.0,
+    journal_events=2_000,
+    bomb_mb=300,
     soak_minutes=0.1,
     soak_speed=1_200.0,
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from faults.belief import try_belief
 from faults.damage import try_damage
 from faults.disk import try_disks
 from faults.disorder import try_disorder
@@ -12,12 +13,14 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress
 from faults.flood import try_flood
 from faults.fuzz import try_fuzz
+from faults.hostile import try_hostile
 from faults.kill import try_kills
 from faults.outage import try_outages
 from faults.rig import Rig
 from faults.sinks import try_sinks
 from faults.soak import try_soak
 from faults.states import try_states
+from faults.strangers import try_strangers
 from graphghha.errors import GraphGHHAError, NotFoundError
 from graphghha.lab.bench.results import make_result
 
@@ -28,6 +31,9 @@ TRIALS: dict[str, Trial] = {
     "outage": try_outages,
     "disorder": try_disorder,
     "fuzz": try_fuzz,
+    "hostile": try_hostile,
+    "strangers": try_strangers,
+    "belief": try_belief,
     "disk": try_disks,
     "damage": try_damage,
     "flood": try_flood,

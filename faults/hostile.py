@@ -1,0 +1,182 @@
+"""Hostile commands, names, units and amounts of messages must neither end nor hang the monitor, nor fill its memory."""
+
+import json
+import os
+import random
+import sqlite3
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+from faults.broker import Broker
+from faults.effort import Effort
+from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none, report
+from faults.rig import JOURNAL, PREFIX, Rig, memory_mb, until
+from faults.toy_detector import SITE, toy_building, toy_monitor
+from graphghha.monitor import Journal
+from graphghha.plants import Points, load_plant
+from graphghha.sources import Rejection, open_source, parse_address
+from graphghha.sources.batch_builder import BatchBuilder
+from graphghha.sources.json_messages import decode
+from graphghha.sources.mapping import Mapper, Rule, Rules
+
+COMMANDS, NAME, NEW_NAMES, RATE = (
+    "hostile operators' commands",
+    "a name made to be matched in every way",
+    "new names and units in every message",
+    "one device sends 200 messages/s of 2,000 readings",
+)
+MAX_GROWTH_MB, MAX_CPU_S, MAX_DELAY_S = 50.0, 1.0, 1.0
+MESSAGE_BYTES, FLOOD_READINGS, FLOOD_EVERY_S = 900_000, 2_000, 0.005
+NODE = "zone-01/RM_TEMP"
+
+
+def try_hostile(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:
+    figures: list[Figure] = []
+    for name, trial in ((COMMANDS, _commands), (NAME, _name), (NEW_NAMES, _names_and_units), (RATE, _rate)):
+        progress(name)
+        figures += trial(folder / name.replace("/", "-"), effort, random.Random(seed))
+    return figures
+
+
+def _commands(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    """Leave generated bodies in the journal, as whoever may write the file can; restart in between."""
+    telemetry, path = toy_building(1, 40, [(6, 40, NODE)]), folder / JOURNAL
+    failed = restarted = 0
+    for begin in range(0, effort.hostile_commands, 100):
+        with Journal(path) as journal:
+            monitor = toy_monitor(journal, 1)
+            monitor.step(telemetry.batch(0, 30))
+            now_ms = time.time_ns() // 1_000_000
+            bodies = [(SITE, _body(chance), now_ms) for _ in range(min(100, effort.hostile_commands - begin))]
+            with closing(sqlite3.connect(path)) as stranger, stranger:
+                stranger.executemany("INSERT INTO commands (site, body, sent_ms) VALUES (?, ?, ?)", bodies)
+            try:
+                monitor.answer_commands()
+            except Exception:
+                failed += 1
+            failed += len(journal.take_commands())  # those that have no answer
+            restarted += 1
+    return [
+        expect_none(COMMANDS, "that end the monitor or stay pending", failed, f"{effort.hostile_commands:,}"),
+        report(COMMANDS, "restarts in between", str(restarted)),
+    ]
+
+
+def _body(chance: random.Random) -> Any:
+    anything: list[Any] = [None, True, -1, 2**70, 1e308, float("nan"), "", "x" * 10_000, "\x00\x1b[2J\udcff\u202e", []]
+    anything += [{}, [[[[]]]], {"a": [1]}, "zone-01/RM_TEMP", "ack", "shelve", "dispose", 3]
+    fields = ("verb", "target", "by", "version", "for_ms", "reason", "disposition", "else")
+    usual = {"verb": "shelve", "target": NODE, "by": "ada", "reason": "works", "for_ms": 1000}
+    match chance.randrange(6):
+        case 0:
+            return "[" * chance.randrange(1, 100_000)
+        case 1:
+            return chance.randbytes(chance.randrange(60))
+        case 2:
+            return chance.choice([7, 2.5, "{", "null", '"text"', "[1]"])
+    changed = {name: chance.choice(anything) for name in chance.sample(fields, chance.randrange(1, 5))}
+    return json.dumps({**usual, **changed})
+
+
+def _mapper() -> Mapper:
+    plant = load_plant("fcu")
+    rule = Rule(name="bms/{a}.{zone}.{signal}", point="{zone}/{signal}")
+    return Mapper(Points.from_names(plant, plant.template.replicate(2).points), Rules(rules=(rule,)))
+
+
+def _name(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    builder, began = BatchBuilder(SITE, _mapper()), time.process_time()
+    for name in ("bms/" + "." * MESSAGE_BYTES + "/", "bms/" + "." * 990 + "/", "bms/" + "." * 990):
+        decode(json.dumps({"device": name, "value": 1}).encode(), builder, 0)
+    took_s = time.process_time() - began
+    unmapped = builder.take(0).rejected.get(Rejection.UNMAPPED, 0)
+    return [
+        expect_at_most(NAME, "processor time for three messages", took_s, MAX_CPU_S, " s"),
+        expect_all(NAME, "messages counted as unmapped", unmapped, 3),
+    ]
+
+
+def _names_and_units(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    builder = BatchBuilder(SITE, _mapper())
+
+    def send(number: int) -> None:
+        keys = {
+            f"name-{number}-{key}" + "x" * 30: {"value": 1.0, "unit": f"unit-{number}-{key}"} for key in range(5_000)
+        }
+        own = {"RM_TEMP": {"value": 21, "unit": "degC" + " " * chance.randrange(1_000)}, "FCU_DAT": {"value": 1}}
+        message = {"device": "zone-01", "seq": number, "values": {**keys, **own}, "unit": f"u{number}" * 40_000}
+        decode(json.dumps(message).encode(), builder, 0)
+        builder.take(0)
+
+    for number in range(5):
+        send(-number)
+    before = memory_mb(os.getpid())
+    for number in range(effort.big_messages):
+        send(number)
+    grown = max(0.0, memory_mb(os.getpid()) - before)
+    what = f"memory growth in {effort.big_messages:,} messages of {MESSAGE_BYTES // 1000} kB"
+    return [expect_at_most(NEW_NAMES, what, grown, MAX_GROWTH_MB, " MB")]
+
+
+def _rate(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    """Let one device flood the broker while another one sends a value now and then; measure how long each one waits."""
+    plant = load_plant("fcu")
+    points = plant.template.replicate(2).points
+    folder.mkdir(parents=True, exist_ok=True)
+    stop, sent, waits = Flag(), dict[float, float](), dict[float, float]()
+    flood = json.dumps([{"RM_TEMP": 21.0, "FCU_DAT": 12.0, "FCU_MAT": 20.0}] * (FLOOD_READINGS // 3)).encode()
+    with Broker(folder) as broker:
+        source = open_source(parse_address(f"{broker.address}/{PREFIX}"), site=SITE, points=points, plant=plant)
+        rejected = 0
+
+        def read() -> None:
+            nonlocal rejected
+            while not stop.is_set():
+                if (batch := source.poll(0.1)) is None:
+                    continue
+                now = time.monotonic()
+                rejected += batch.rejected.get(Rejection.FLOOD, 0)
+                columns, _, values = batch.readings()
+                for value in values[columns == points.index(NODE)].tolist():
+                    waits.setdefault(value, now - sent.get(value, now))
+                source.acknowledge(batch)
+
+        def send_all() -> None:
+            with broker.publisher() as rogue:
+                while not stop.is_set():
+                    rogue.post(f"{PREFIX}/zone-02", flood)
+                    stop.wait(FLOOD_EVERY_S)
+
+        threads = [Thread(target=work, daemon=True) for work in (read, send_all)]
+        try:
+            until(lambda: source.status.is_connected, "a connection")
+            for thread in threads:
+                thread.start()
+            with broker.publisher() as device:
+                end, number = time.monotonic() + effort.flood_s, 0
+                while time.monotonic() < end:
+                    value = 20.0 + number / 1000
+                    sent[value], number = time.monotonic(), number + 1
+                    device.send(f"{PREFIX}/{NODE}", {"value": value})
+                    time.sleep(0.25)
+            until(lambda: len(waits) == len(sent), "the last reading of the honest device")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(10)
+            source.close()
+    late = [waits[value] for value in list(sent)[len(sent) // 2 :]]
+    delay: Callable[..., Figure] = (
+        expect_at_most if effort.flood_s >= 90 else lambda *words: report(words[0], words[1], f"{words[2]:.3g} s")
+    )
+    return [
+        expect_all(RATE, "readings of the other device that arrive", len(waits), len(sent)),
+        delay(RATE, "median delay of the other device in the second half", statistics.median(late), MAX_DELAY_S, " s"),
+        report(RATE, "messages of the flooding device that were dropped and counted", f"{rejected:,}"),
+    ]
