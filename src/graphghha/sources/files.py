@@ -32,6 +32,7 @@ TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")
 BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 1 << 14
 NO_TIME = -1
+MOST_TEXT_BYTES, MOST_RATIO = 64 << 20, 200  # of a column of text in one row group, and times its packed size
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [degF]`
 _NOWHERE = Route(0, "", 0.0, 1.0)  # stands in for a missing route in arrays; its readings are never used
 
@@ -300,7 +301,21 @@ def _open_parquet(path: Path) -> tuple[list[str], Iterator[Any]]:
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as exc:
         raise DataError(f"{path}: cannot be read as Parquet: {exc}") from exc
+    _refuse_bomb(file.metadata, path)
     return list(file.schema_arrow.names), _with_path_in_errors(file.iter_batches(batch_size=BLOCK_ROWS), path)
+
+
+def _refuse_bomb(metadata: Any, path: Path) -> None:
+    """Refuse text that fills the memory when it is unpacked: a file of some kilobytes may hold a name of gigabytes."""
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            whole, packed = column.total_uncompressed_size, column.total_compressed_size
+            if column.physical_type == "BYTE_ARRAY" and whole > MOST_TEXT_BYTES and whole > MOST_RATIO * packed:
+                raise DataError(
+                    f"{path}: column {column.path_in_schema[:80]!r} unpacks from {packed} to {whole} bytes of text; "
+                    "names and units are short"
+                )
 
 
 def _with_path_in_errors(batches: Iterator[Any], path: Path) -> Iterator[Any]:

@@ -132,3 +132,12 @@ def test_a_file_that_cannot_be_read_says_why(csv, tmp_path):
         csv("time,zone-01/RM_TEMP,zone-01/RM_TEMP [degF]\n1530522000,1,2\n")
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         open_source(parse_address(f"parquet:{tmp_path}/readings.csv"), **SETTINGS)
+
+
+def test_a_parquet_file_that_unpacks_to_hundreds_of_megabytes_of_text_is_refused(tmp_path):
+    table = pa.table({"time": ["2018-07-02T09:00:00Z"], "point": ["x" * (80 << 20)], "value": [1.0]})
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(table, path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match="column 'point' unpacks from"):
+        open_source(parse_address(f"parquet:{path}"), site="site", points=POINTS, plant=PLANT)

@@ -146,7 +146,10 @@ class Journal:
         self._commits += 1
         self._sites.update(commit.site for commit in commits)
         if self._commits % TRIM_EVERY_COMMITS == 0:
-            self.trim()
+            try:
+                self.trim()
+            except JournalError as exc:  # the commits are written, so they must not be written again
+                log.warning("%s: nothing was dropped this time: %s", self.path, exc)
 
     def take_commands(self) -> list[commands.Pending]:
         """Return the operators' commands that have no answer yet; from now on nobody can withdraw them."""
@@ -187,7 +190,10 @@ class Journal:
             commands.drop_answered(connection)
 
         self._transact(drop)
-        self._connected().execute("PRAGMA incremental_vacuum").fetchall()
+        try:
+            self._connected().execute("PRAGMA incremental_vacuum").fetchall()
+        except (sqlite3.Error, OSError) as exc:
+            raise JournalError(f"{self.path}: {exc}") from exc
 
     def _open(self) -> None:
         self.damage = finish_salvage(self.path)

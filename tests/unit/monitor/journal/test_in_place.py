@@ -190,3 +190,16 @@ def test_a_monitor_to_which_nobody_speaks_writes_nothing(path):
         for second in range(1, 50):
             monitor.step(ReadingBatch.empty("office", int(times[-1]) + 5 + 1000 * second))
         assert path.with_name(path.name + "-wal").stat().st_mtime_ns == log.st_mtime_ns
+
+
+def test_a_retention_that_fails_does_not_make_a_commit_be_written_twice(path, monkeypatch, caplog):
+    from graphghha.monitor.journal import journal as module
+
+    def fail(self):
+        raise JournalError("locked")
+
+    monkeypatch.setattr(module, "TRIM_EVERY_COMMITS", 1)
+    monkeypatch.setattr(Journal, "trim", fail)
+    with Journal(path) as journal:
+        journal.write([commit(0)])
+    assert "nothing was dropped this time" in caplog.text and numbers(path) == [1, 2]
