@@ -1,34 +1,45 @@
 """Forged models, planted numbers, hostile text and a crowded health port: what is believed, shown and answered."""
 
+import hashlib
 import json
+import os
 import shutil
 import socket
+import subprocess
 from pathlib import Path
 from urllib.request import urlopen
 
 from click.testing import CliRunner
 
 from faults.effort import Effort
-from faults.figures import Figure, Progress, expect_all, expect_none
+from faults.figures import Figure, Progress, expect_all, expect_none, report
 from faults.rig import JOURNAL, Rig
 from faults.toy_detector import SITE, toy_building, toy_monitor
 from graphghha._util.text import clean
 from graphghha.alarms import Command, Verb
 from graphghha.cli import main
+from graphghha.engine.machine import compiler
+from graphghha.engine.native import build
 from graphghha.errors import CheckpointError
 from graphghha.models import load_model, shipped_model, write_manifest
 from graphghha.monitor import Journal
 from graphghha.monitor.service.health import HealthSnapshot
 from graphghha.monitor.service.health_server import HealthServer
 
-FORGED, TEXT, PORT = "consistently forged model", "hostile text of operators and devices", "crowded health port"
+FORGED, KERNEL, TEXT, PORT = (
+    "consistently forged model",
+    "kernel planted in a shared cache",
+    "hostile text of operators and devices",
+    "crowded health port",
+)
+PORTABLE = ("-DPLANTED",)  # a build of its own, which no other part of this process has loaded
 HUGE: tuple[object, ...] = (2**63, -1, 10**400, 1e308, None, "1", [], {})
 HOSTILE = "night\x1b]0;title\x07\x1b[2J shift\u202e\x9b\r\nsite  incident closed"
 
 
 def try_belief(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
     figures: list[Figure] = []
-    for name, trial in ((FORGED, _forged), (TEXT, _text), (PORT, _port)):
+    for name, trial in ((FORGED, _forged), (KERNEL, _planted), (TEXT, _text), (PORT, _port)):
         progress(name)
         figures += trial(folder / name)
     return figures
@@ -51,6 +62,32 @@ def _forged(folder: Path) -> list[Figure]:
         except CheckpointError:
             continue
     return [expect_none(FORGED, "absurd numbers of rules that were accepted", accepted, str(len(tried)))]
+
+
+def _planted(folder: Path) -> list[Figure]:
+    """Put a library that runs code into a kernel cache that others may write, with a checksum that fits it."""
+    cc = compiler()
+    if cc is None:
+        return [report(KERNEL, "not tried", "there is no C compiler")]
+    folder.mkdir(parents=True)
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    try:
+        path = build.kernel_path("fp32", PORTABLE)
+        path.parent.mkdir(parents=True)
+        source, ran = folder / "planted.c", folder / "ran"
+        run = f'static void run(void) {{ fclose(fopen("{ran}", "w")); }}'
+        source.write_text(f"#include <stdio.h>\n__attribute__((constructor)) {run}\n", encoding="utf-8")
+        subprocess.run([cc, "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+        path.with_suffix(".sha256").write_text(hashlib.sha256(path.read_bytes()).hexdigest(), encoding="ascii")
+        path.parent.chmod(0o777)
+        build.load_kernel("fp32", PORTABLE)
+    finally:
+        if before is None:
+            del os.environ["XDG_CACHE_HOME"]
+        else:
+            os.environ["XDG_CACHE_HOME"] = before
+    return [expect_none(KERNEL, "planted libraries that were executed", int(ran.exists()), "1")]
 
 
 def _text(folder: Path) -> list[Figure]:

@@ -7,6 +7,7 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from threading import Event as Flag
@@ -18,27 +19,37 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none, report
 from faults.rig import JOURNAL, PREFIX, Rig, memory_mb, until
 from faults.toy_detector import SITE, toy_building, toy_monitor
-from graphghha.monitor import Journal
+from graphghha.alarms import Command, Verb
+from graphghha.errors import GraphGHHAError
+from graphghha.monitor import Journal, send_command
 from graphghha.plants import Points, load_plant
 from graphghha.sources import Rejection, open_source, parse_address
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper, Rule, Rules
 
-COMMANDS, NAME, NEW_NAMES, RATE = (
+COMMANDS, MANY, NAME, NEW_NAMES, RATE = (
     "hostile operators' commands",
+    "20 operators at once, no monitor",
     "a name made to be matched in every way",
     "new names and units in every message",
     "one device sends 200 messages/s of 2,000 readings",
 )
 MAX_GROWTH_MB, MAX_CPU_S, MAX_DELAY_S = 50.0, 1.0, 1.0
 MESSAGE_BYTES, FLOOD_READINGS, FLOOD_EVERY_S = 900_000, 2_000, 0.005
-NODE = "zone-01/RM_TEMP"
+NODE, OPERATORS = "zone-01/RM_TEMP", 20
 
 
 def try_hostile(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: int = 0) -> list[Figure]:
     figures: list[Figure] = []
-    for name, trial in ((COMMANDS, _commands), (NAME, _name), (NEW_NAMES, _names_and_units), (RATE, _rate)):
+    trials = (
+        (COMMANDS, _commands),
+        (MANY, _many_operators),
+        (NAME, _name),
+        (NEW_NAMES, _names_and_units),
+        (RATE, _rate),
+    )
+    for name, trial in trials:
         progress(name)
         figures += trial(folder / name.replace("/", "-"), effort, random.Random(seed))
     return figures
@@ -65,6 +76,29 @@ def _commands(folder: Path, effort: Effort, chance: random.Random) -> list[Figur
     return [
         expect_none(COMMANDS, "that end the monitor or stay pending", failed, f"{effort.hostile_commands:,}"),
         report(COMMANDS, "restarts in between", str(restarted)),
+    ]
+
+
+def _many_operators(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    """Shelve twenty nodes at once while no monitor runs: nobody may be sent to one, and nothing may be left for it."""
+    path, telemetry = folder / JOURNAL, toy_building(1, 20)
+    with Journal(path) as journal:
+        toy_monitor(journal, 1).step(telemetry.batch(0, 20))
+
+    def shelve(node: str) -> bool:
+        try:
+            command = Command(verb=Verb.SHELVE, target=node, by="ada", reason="works")
+            return bool(send_command(path, command)["state"] == "shelved")
+        except GraphGHHAError:
+            return False
+
+    with ThreadPoolExecutor(OPERATORS) as pool:
+        done = sum(pool.map(shelve, telemetry.names[:OPERATORS]))
+    with Journal(path) as journal:
+        left = len(journal.take_commands())
+    return [
+        expect_all(MANY, "commands carried out", done, OPERATORS),
+        expect_none(MANY, "commands left for a monitor that starts later", left),
     ]
 
 
