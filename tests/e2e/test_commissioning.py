@@ -72,9 +72,7 @@ def test_too_few_days_are_refused(site):
 
 
 def test_a_model_of_single_nodes_cannot_be_commissioned(site):
-    refused = call(
-        "commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=7
-    )
+    refused = call("commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=7)
     assert "judges zones" in refused.output
 
 
