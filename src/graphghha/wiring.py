@@ -190,6 +190,7 @@ def _site_config(site: SiteTable) -> SiteConfig:
         step_ms=round(load_plant(site.plant).step_s * 1000),
         lateness_ms=round(site.lateness_s * 1000),
         stale_after_ms=round(site.stale_after_s * 1000),
+        patience_ms=round(site.patience_s * 1000),
     )
     return SiteConfig(
         clock=clock,

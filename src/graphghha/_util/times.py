@@ -1,5 +1,6 @@
 """Times as milliseconds since 1970 UTC: written in ISO 8601 with a final Z, read in the forms that devices use."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -7,6 +8,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST = 40  # characters of a time
 _SECONDS_BELOW = 1e11  # smaller numbers are seconds, others ms: this is 1973 in ms and 5138 in s
 _MILLISECOND = timedelta(milliseconds=1)
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former also counts while the machine sleeps
+_STEADY_BASE_NS = time.time_ns() - time.clock_gettime_ns(_STEADY)
+
+
+def steady_ms() -> int:
+    """Return the present time by the clock at the start of the process: setting the clock does not move it."""
+    return (_STEADY_BASE_NS + time.clock_gettime_ns(_STEADY)) // 1_000_000
 
 
 def iso(time_ms: int) -> str:
@@ -38,7 +46,7 @@ def parse_time_ms(value: object) -> int | None:
 @lru_cache(maxsize=4096)  # many readings share a time
 def _parse_text(text: str) -> int | None:
     try:
-        time = datetime.fromisoformat(text)
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // _MILLISECOND
+        moment = datetime.fromisoformat(text)
+        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // _MILLISECOND
     except (ValueError, OverflowError):
         return None

@@ -2,12 +2,13 @@
 
 import time
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphghha.monitor.backoff import BackOff
 from graphghha.sources import Batch, ReadingBatch, Source, SourceStatus
 
 EMPTY_BATCH_EVERY_S = 1.0
+LONGEST_PAUSE_S = 5.0  # between two polls; what exceeds it is a pause of this process and no silence of the source
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 30.0
 # upper bounds, in seconds, for the time from receiving a batch to having its events in the journal
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -55,13 +56,17 @@ class Feed:
 
     def poll(self, timeout_s: float) -> Batch | None:
         """Return the next batch; an empty one every second of silence; None when there is nothing to do yet."""
-        self.polled_at = time.monotonic()
+        began = time.monotonic()
+        self._heard_at += max(0.0, began - self.polled_at - LONGEST_PAUSE_S)
+        self.polled_at = began
         batch = self._source.poll(timeout_s)
         self._polled_batch_at = now = time.monotonic()
         if batch is None and not self._source.status.is_finished:
             batch = self._empty_batch(now)
         elif batch is not None and len(batch):
             self._received_ms, self._heard_at, self._is_awaited = batch.received_ms, now, False
+        elif batch is not None and self._received_ms is not None:
+            batch = replace(batch, received_ms=self._silent_until(now))  # nothing usable: silence goes on
         if batch is not None:
             self._back_off.reset()
         return batch
@@ -97,4 +102,8 @@ class Feed:
         if self._received_ms is None or now - self._empty_at < EMPTY_BATCH_EVERY_S:
             return None
         self._empty_at = now
-        return ReadingBatch.empty(self.site, self._received_ms + int((now - self._heard_at) * 1000))
+        return ReadingBatch.empty(self.site, self._silent_until(now))
+
+    def _silent_until(self, now: float) -> int:
+        assert self._received_ms is not None
+        return self._received_ms + int(max(0.0, now - self._heard_at) * 1000)

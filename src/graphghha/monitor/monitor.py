@@ -5,7 +5,7 @@ An error at one site never stops another, and a failing disk stops the journal b
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
@@ -21,6 +21,7 @@ from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
 from graphghha.monitor.journal import Journal, parse_command
 from graphghha.monitor.model_swap import PreparedModel, describe_swap
+from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
 from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
@@ -40,6 +41,7 @@ class Monitor:
         self.sites: dict[str, Site] = {}
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
+        self.ending = Flag()  # set it to leave a long step between two rows; its batch is then not acknowledged
 
     @property
     def is_journal_failing(self) -> bool:
@@ -72,20 +74,20 @@ class Monitor:
         """Score a batch, write the result, then acknowledge the batch to its source."""
         if batch.site not in self.sites:
             raise NotFoundError(f"no site {batch.site!r}; monitored are {', '.join(self.sites) or 'none'}")
-        events = self._guarded(batch.site, lambda site: site.take(batch))
+        events = self._guarded(batch.site, lambda site: site.stream(batch))
         if len(batch) or batch.rejected:  # otherwise only time has passed, which is not worth a write of its own
             self._buffers[batch.site].is_dirty = True
         if self.sites[batch.site].is_adrift:
             self._start_afresh(batch.site)
-            events += self._guarded(batch.site, lambda site: site.take(batch))
-        if source is not None:
+            events += self._guarded(batch.site, lambda site: site.stream(batch))
+        if source is not None and not self.ending.is_set():  # otherwise it may not have been taken to its end
             self._buffers[batch.site].hold(source, batch)
         self.commit()
         return events
 
     def finish(self, name: str) -> list[Event]:
         """Score the rows of a site that are still open, because its source has ended."""
-        events = self._guarded(name, Site.finish)
+        events = self._guarded(name, Site.stream_rest)
         self.commit()
         return events
 
@@ -232,11 +234,17 @@ class Monitor:
                 log.warning("%s: command %d was refused", name, number, exc_info=True)
             buffer.answers.append((number, "refused", encodable(f"{type(exc).__name__}: {exc}"[:MOST_ANSWER])))
 
-    def _guarded(self, name: str, work: Callable[[Site], SiteUpdate]) -> list[Event]:
+    def _guarded(self, name: str, work: Callable[[Site], Iterator[SiteUpdate]]) -> list[Event]:
         """Run one step of a site; if it fails, return the site to its last commit and report the failure."""
-        buffer = self._buffers[name]
+        buffer, events = self._buffers[name], list[Event]()
         try:
-            update = work(self.sites[name])
+            for update in work(self.sites[name]):
+                buffer.add(update)
+                events += update.events
+                if self.ending.is_set():
+                    break
+                if len(update.times_ms) >= ROWS_AT_ONCE:  # more may follow, for as long as a gap was
+                    self.commit()
         except Exception as exc:
             log.exception("%s: a batch could not be scored", name)
             site = self.sites[name]
@@ -244,8 +252,9 @@ class Monitor:
                 self.sites[name], _ = self._restore(name, site.detector, site.config)
             failed = {"priority": "high", "reason": repr(exc)}
             update = SiteUpdate([Event(self._time_ms(name), "site.failed", failed)])
-        buffer.add(update)
-        return update.events
+            buffer.add(update)
+            events += update.events
+        return events
 
     def _restore(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
         """Return the site as stored in the journal, or a new one with the reason why that state cannot be used."""

@@ -1,6 +1,6 @@
 """One monitored site: batches in, events and rows out. Deterministic: no clock, no I/O."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -58,6 +58,7 @@ class _Silence:
     heard_ms: int | None = None
     is_lost: bool = False
     settling: int = 0  # rows not to be scored yet after a loss
+    since_ms: int | None = None  # the newest row with readings when the site was lost
 
 
 class Site:
@@ -120,7 +121,14 @@ class Site:
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Return [s] whether a node's state is unknown now."""
-        return self._pipeline.alarms.unknown
+        unknown = self._pipeline.alarms.unknown
+        return np.ones_like(unknown) if self.is_lost else unknown
+
+    @property
+    def wrong_clocks(self) -> list[str]:
+        """Return the devices whose readings are not used because their clocks are wrong."""
+        clocks = self._clock.clocks
+        return [clocks.names[device] for device in np.flatnonzero(clocks.is_wrong).tolist()]
 
     @property
     def steps(self) -> int:
@@ -146,13 +154,22 @@ class Site:
         """Return the alarm board for a checkpoint."""
         return self._board.to_dict()
 
+    def stream(self, batch: Batch) -> Iterator[SiteUpdate]:
+        """Score the rows that the batch allows to close, some at a time."""
+        yield from self._follow(self._clock.take(batch))
+        yield SiteUpdate(self._report_clocks() + self._report_silence())
+
+    def stream_rest(self) -> Iterator[SiteUpdate]:
+        """Score the rows that are still open, because the source has ended, some at a time."""
+        yield from self._follow(self._clock.finish())
+
     def take(self, batch: Batch) -> SiteUpdate:
         """Score the rows that the batch allows to close."""
-        return self._follow(self._clock.take(batch))
+        return _joined(self.stream(batch))
 
     def finish(self) -> SiteUpdate:
         """Score the rows that are still open, because the source has ended."""
-        return self._follow(self._clock.finish())
+        return _joined(self.stream_rest())
 
     def command(self, command: Command, past: dict[str, Any] | None = None) -> list[Event]:
         """Carry out an operator's command; `past` is the last body of an incident that has left the board."""
@@ -179,9 +196,9 @@ class Site:
         names = frozenset(self.detector.graph.names)
         self._board = AlarmBoard.from_dict(state, names, latching=self.config.latching)
 
-    def _follow(self, closed: Iterable[Rows]) -> SiteUpdate:
-        update = SiteUpdate()
+    def _follow(self, closed: Iterable[Rows]) -> Iterator[SiteUpdate]:
         for rows in closed:
+            update = SiteUpdate()
             with np.errstate(over="ignore"):
                 values = rows.values.astype(np.float32)  # score exactly what the journal keeps
             fresh = rows.fresh & np.isfinite(values)
@@ -189,7 +206,7 @@ class Site:
             self._score_rows(Rows(rows.times_ms, values, fresh, rows.heard), update)
             update.times_ms += rows.times_ms.tolist()
             update.rows.append(values)
-        return update
+            yield update
 
     def _score_rows(self, rows: Rows, update: SiteUpdate) -> None:
         cold = min(len(rows), max(0, self.config.warm_up_rows - self._rows))
@@ -210,21 +227,51 @@ class Site:
     def _listen(self, time_ms: int, is_heard: bool) -> tuple[bool, list[Event]]:
         """Track the silence of the whole site; return whether the row can be scored, and events."""
         silence, events = self._silence, []
+        before_ms = silence.heard_ms if silence.heard_ms is not None else time_ms
+        is_gap = time_ms - before_ms >= self.config.lost_after_ms
         if is_heard:
-            if silence.is_lost:
-                since_ms = silence.heard_ms if silence.heard_ms is not None else time_ms
-                gap = {"from": iso(since_ms), "to": iso(time_ms), "minutes": (time_ms - since_ms) / 60_000}
+            if silence.is_lost and time_ms > (silence.since_ms or 0):
+                gap = {"from": iso(before_ms), "to": iso(time_ms), "minutes": (time_ms - before_ms) / 60_000}
                 events.append(Event(time_ms, "source.found", gap))
-                silence.is_lost, silence.settling = False, self.config.settle_rows
+                silence.is_lost = False
+                silence.settling = self.config.settle_rows if is_gap else silence.settling  # otherwise it was stored
             silence.heard_ms = time_ms
-        elif not silence.is_lost and silence.heard_ms is not None:
-            silence.is_lost = time_ms - silence.heard_ms >= self.config.lost_after_ms
-            if silence.is_lost:
-                events.append(Event(time_ms, "source.lost", {"since": iso(silence.heard_ms), "priority": "high"}))
+        elif is_gap and not silence.is_lost:
+            silence.is_lost, silence.since_ms = True, before_ms
+            events.append(Event(time_ms, "source.lost", {"since": iso(before_ms), "priority": "high"}))
         if silence.settling:
             silence.settling -= 1
             return False, events
-        return not silence.is_lost, events
+        return is_heard or not is_gap, events
+
+    def _report_silence(self) -> list[Event]:
+        """Report a site that is silent by the receiver's clock; its rows stay open for what was stored meanwhile."""
+        silence, newest_ms, after_ms = self._silence, self._clock.majority_ms, self.config.lost_after_ms
+        if silence.is_lost or newest_ms is None or self._clock.silent_ms < after_ms:
+            return []
+        step_ms = self.config.clock.step_ms
+        silence.is_lost, silence.since_ms = True, -(-newest_ms // step_ms) * step_ms
+        body: dict[str, Any] = {"since": iso(silence.since_ms), "priority": "high"}
+        if self._clock.ignored:
+            body["reason"] = f"{self._clock.ignored} readings arrived and none of them has a new and plausible time"
+        return [Event(silence.since_ms + after_ms, "source.lost", body)]
+
+    def _report_clocks(self) -> list[Event]:
+        """Report clocks that are wrong or right again, steps of the plant's clock, and readings that came too late."""
+        events, now_ms = [], self._clock.majority_ms or 0
+        for change in self._clock.take_changes():
+            body: dict[str, Any] = {"device": change.device, "state": "wrong" if change.is_wrong else "right"}
+            body["offset_s"] = round(change.offset_ms / 1000)
+            if change.is_wrong:
+                body |= {"kind": change.kind, "priority": "high"}
+            events.append(Event(now_ms, "device.clock", body))
+        for step_ms in self._clock.take_shifts():
+            body = {"device": None, "state": "stepped", "offset_s": round(step_ms / 1000), "priority": "medium"}
+            events.append(Event(now_ms, "device.clock", body))
+        if late := self._clock.take_late():
+            body = {"count": sum(late.values()), "devices": dict(list(late.items())[:MOST_NAMED]), "priority": "low"}
+            events.append(Event(now_ms, "readings.late", body))
+        return events
 
     def _take_step(self, step: Step) -> list[Event]:
         names = self.detector.graph.names
@@ -291,7 +338,7 @@ class Site:
             "graph": self.detector.graph.content_hash,
             "intake": self._clock.to_state(),
             "pipeline": self._pipeline.to_state(),
-            "silence": [silence.heard_ms, silence.is_lost, silence.settling],
+            "silence": [silence.heard_ms, silence.is_lost, silence.settling, silence.since_ms],
             "rows": self._rows,
             "origin_ms": self._origin_ms,
             "ids": [[number, key] for number, key in self._ids.items()],
@@ -322,3 +369,12 @@ class Site:
         site._ids = {number: key for number, key in state["ids"]}
         site._closed = {zone: (key, closed_ms) for zone, key, closed_ms in state["over"]}
         return site
+
+
+def _joined(updates: Iterable[SiteUpdate]) -> SiteUpdate:
+    whole = SiteUpdate()
+    for update in updates:
+        whole.events += update.events
+        whole.times_ms += update.times_ms
+        whole.rows += update.rows
+    return whole

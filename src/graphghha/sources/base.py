@@ -46,6 +46,8 @@ class Batch(ABC):
     times_ms: NDArray[np.int64]  # when the readings were measured
     values: NDArray[np.float64]
     rejected: Mapping[Rejection, int] = field(default_factory=dict, kw_only=True)
+    # points and times of readings that were rejected because of their time: they show which clock is wrong
+    strays: tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[()] = field(default=(), kw_only=True)
     receipt: Any = field(default=None, kw_only=True)  # belongs to the source: what to acknowledge
 
     def __len__(self) -> int:

@@ -67,6 +67,7 @@ class BatchBuilder:
         raw = np.array(self._values, np.float64)
         times = np.array([min(max(time, -1), LATEST_MS) for time in self._times], np.int64)
         latest = min(received_ms + self._max_ahead_ms, LATEST_MS - 1)
+        is_stray = (times < EARLIEST_MS) | (times > latest)
         keep, values, rejected = validate_readings(self.mapper.points, columns, raw, shift, scale, times, latest)
         if self.mapper.statistics is not None:
             self.mapper.statistics.add_readings(columns, raw, self.mapper.points.impossible(columns, values))
@@ -77,6 +78,7 @@ class BatchBuilder:
             values=values[keep],
             points=columns[keep],
             rejected=dict(self._rejected + rejected),
+            strays=(columns[is_stray], times[is_stray]) if is_stray.any() else (),
             receipt=receipt,
         )
         self._routes, self._times, self._values = [], [], []

@@ -11,7 +11,8 @@ from graphghha.plants import CaseSpec
 
 # The broker does not send larger packets. Smaller ones that exceed `max_message_bytes` are counted and dropped.
 MAX_PACKET_BYTES = 16 << 20
-MAX_AHEAD_S = 600.0  # a reading from further in the future has a wrong clock, and would close rows too early
+# A reading from further in the future has a wrong clock. A whole plant may be ahead by the hours of its time zone.
+MAX_AHEAD_S = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from typing import Any, NamedTuple
 
+from graphghha._util.times import steady_ms
 from graphghha.errors import DataError
 from graphghha.sources.base import Batch, Rejection, SourceStatus
 from graphghha.sources.batch_builder import BatchBuilder
@@ -227,7 +228,7 @@ class MqttSource:
                 rejection = Rejection.FLOOD
             payload = b"" if rejection else bytes(message.payload)
             queued = _Message(
-                self._connection, message.mid, message.qos, topic, payload, _now_ms(), sender, now, rejection
+                self._connection, message.mid, message.qos, topic, payload, steady_ms(), sender, now, rejection
             )
             self._queue.append(queued)
             self._queued_bytes += queued.num_bytes

@@ -1,9 +1,9 @@
 """JSON lines from standard input or any other byte stream."""
 
 import select
-import time
 from typing import IO
 
+from graphghha._util.times import steady_ms
 from graphghha.errors import DataError
 from graphghha.sources.base import Batch, Rejection, SourceStatus
 from graphghha.sources.batch_builder import BatchBuilder
@@ -45,7 +45,7 @@ class LineSource:
             )
         except OSError as exc:
             raise DataError(f"standard input cannot be read: {exc}") from exc
-        received_ms = time.time_ns() // 1_000_000
+        received_ms = steady_ms()
         for line in self._lines(block):
             if line and not line.isspace():
                 decode(line, self._builder, received_ms)

@@ -115,6 +115,11 @@ class Grid:
         totals = dict(zip(Counters.__dataclass_fields__, self._counts.sum(axis=1).tolist(), strict=True))
         return Counters(**totals | {"unknown_point": self._unknown})
 
+    @property
+    def newest_ms(self) -> NDArray[np.int64]:
+        """The newest time of each point that an open row has taken."""
+        return self._newest
+
     def push(self, point: str, time_ms: int, value: float) -> Outcome:
         """Add one reading."""
         column = self._columns.get(point)

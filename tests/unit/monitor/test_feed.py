@@ -3,6 +3,7 @@
 import pytest
 
 from graphghha.monitor.feed import Durations, Feed
+from graphghha.sources import ReadingBatch, Rejection
 from monitor_builders import ListSource, telemetry, wide
 
 TIMES, VALUES = telemetry(3)
@@ -29,6 +30,23 @@ def test_a_silence_is_counted_on_over_a_restart(clock):
     feed = Feed("office", ListSource(ends=False), 5_000)
     clock[0] += 2
     assert feed.poll(0).received_ms == 7_000
+
+
+def test_a_pause_of_this_process_is_no_silence_of_the_source(clock):
+    feed = Feed("office", ListSource([BATCH], ends=False), None)
+    feed.poll(0)
+    clock[0] += 420.0  # a stopped process, or a virtual machine that was moved
+    assert feed.poll(0).received_ms == BATCH.received_ms + 5_000
+
+
+def test_batches_without_a_usable_reading_continue_the_silence(clock):
+    junk = ReadingBatch.empty("office", BATCH.received_ms + 10**9, {Rejection.UNMAPPED: 1}, receipt="seventeen")
+    feed = Feed("office", ListSource([BATCH, junk], ends=False), None)
+    feed.poll(0)
+    clock[0] += 3.0
+    batch = feed.poll(0)
+    assert batch.received_ms == BATCH.received_ms + 3_000
+    assert batch.rejected == junk.rejected and batch.receipt == "seventeen"
 
 
 def test_a_source_that_ended_gives_no_empty_batches(clock):

@@ -1,6 +1,7 @@
 """One site: the same readings give the same events, however they come and whatever interrupts them."""
 
 import json
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -171,6 +172,77 @@ def test_empty_batches_and_a_gap_in_a_recording_give_the_same_events():
     events += live.take(wide(TIMES[54:], VALUES[54:])).events
     recorded = replay.take(wide(TIMES[:15], VALUES[:15])).events + replay.take(wide(TIMES[54:], VALUES[54:])).events
     assert plain(events) == plain(recorded)
+
+
+def silence(watched, from_ms, to_ms):
+    """Pass the time in steps of five seconds; return the events."""
+    return [
+        event for at in range(from_ms, to_ms, 5_000) for event in watched.take(ReadingBatch.empty("office", at)).events
+    ]
+
+
+def test_what_was_stored_during_a_silence_is_judged_as_if_it_had_come_in_time():
+    watched = site()
+    events = watched.take(wide(TIMES[:30], VALUES[:30])).events
+    events += silence(watched, int(TIMES[29]) + 5, int(TIMES[90]))
+    assert watched.is_lost and watched.unknown.all()
+    for at in range(30, 140):
+        events += watched.take(wide(TIMES[at : at + 1], VALUES[at : at + 1])).events
+    assert not watched.is_lost
+    gap = next(event for event in events if event.kind == "source.found")
+    assert gap.body["minutes"] == 1, "no row is missing"
+    assert [each for each in plain(events) if not each[1].startswith("source.")] == plain(whole().events)
+
+
+def zone_rows(at, zones, offset_ms=0):
+    """One row of some zones, stated with an offset."""
+    points = [column for column, name in enumerate(detector().points) if int(name[5:7]) in zones]
+    times = [int(TIMES[at]) + offset_ms] * len(points)
+    return long(times, points, VALUES[at, points], received_ms=int(TIMES[at]) + 500)
+
+
+def test_a_wrong_clock_is_an_event_when_it_begins_and_when_it_is_over():
+    watched, events = site(SiteConfig(warm_up_rows=0)), []
+    for at in range(60):
+        events += watched.take(zone_rows(at, {1, 2})).events
+        events += watched.take(zone_rows(at, {3}, 600_000 if 20 <= at < 40 else 0)).events
+        events += silence(watched, int(TIMES[at]) + 1_000, int(TIMES[at]) + MINUTE)
+        if at == 30:
+            zones = {watched.detector.graph.zones[node] for node in np.flatnonzero(watched.unknown).tolist()}
+            assert zones == {"zone-03"} and watched.wrong_clocks == ["zone-03"]
+    wrong, right = (event.body for event in events if event.kind == "device.clock")
+    assert wrong == {"device": "zone-03", "state": "wrong", "offset_s": 600, "kind": "ahead", "priority": "high"}
+    assert right == {"device": "zone-03", "state": "right", "offset_s": 0}
+    assert watched.wrong_clocks == [] and not watched.unknown.any()
+
+
+def test_when_all_clocks_stand_still_the_site_is_lost_and_the_event_says_why():
+    watched, events = site(), []
+    for at in range(20):
+        stated = int(TIMES[min(at, 9)])
+        batch = zone_rows(at, {1, 2, 3})
+        events += watched.take(
+            long([stated] * len(batch), batch.points, batch.values, received_ms=batch.received_ms)
+        ).events
+        events += silence(watched, batch.received_ms, int(TIMES[at]) + MINUTE)
+    (lost,) = (event for event in events if event.kind == "source.lost")
+    assert watched.is_lost and "readings arrived and none of them has a new" in lost.body["reason"]
+
+
+def test_readings_that_come_too_late_for_their_rows_are_an_event():
+    watched, events = site(), []
+    for at in range(30):
+        events += watched.take(zone_rows(at, {1, 2} if 5 <= at < 15 else {1, 2, 3})).events
+        if at == 14:
+            events += [
+                event
+                for late in range(5, 12)
+                for event in watched.take(replace(zone_rows(late, {3}), received_ms=int(TIMES[at]) + 600)).events
+            ]
+        events += silence(watched, int(TIMES[at]) + 1_000, int(TIMES[at]) + MINUTE)
+    bodies = [event.body for event in events if event.kind == "readings.late"]
+    assert sum(body["count"] for body in bodies) == 7 * POINTS // 3
+    assert {device for body in bodies for device in body["devices"]} == {"zone-03"}
 
 
 def test_after_a_silence_nodes_stay_unknown_until_the_plant_has_settled():

@@ -47,6 +47,14 @@ def test_a_reading_may_be_a_little_ahead_of_our_clock():
     assert build((ROOM, 20.0, NINE + 5_001), max_ahead_s=5).rejected[Rejection.BAD_TIME] == 1
 
 
+def test_readings_with_impossible_times_are_rejected_and_show_whose_clock_is_wrong():
+    dead, ahead = 1_000, NINE + 400 * 86_400_000
+    batch = build((ROOM, 20.0, dead), (ROOM, 20.0, NINE), (ROOM, 20.0, ahead))
+    columns, times = batch.strays
+    assert len(batch) == 1 and columns.tolist() == [batch.points[0]] * 2 and times.tolist() == [dead, ahead]
+    assert build((ROOM, 20.0, NINE)).strays == ()
+
+
 def test_what_was_taken_is_not_handed_over_again():
     builder = BatchBuilder("site", Mapper(points()))
     builder.add(ROOM, 20.0, NINE)

@@ -7,6 +7,7 @@ from typing import Any
 from graphghha.monitor.feed import Durations
 from graphghha.monitor.sinks import FollowStats
 
+MOST_NAMED = 20  # devices named in a reason
 STUCK_AFTER_S = 60.0  # since the monitor's loop last polled a source
 
 
@@ -23,6 +24,7 @@ class SiteHealth:
     data_time_s: float | None = None  # plant time of the newest closed row, since 1970
     readings: Mapping[str, int] = field(default_factory=dict)  # accepted, late, duplicate, ...
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
+    wrong_clocks: tuple[str, ...] = ()  # devices whose readings are not used
     rows_scored: int = 0
     nodes: Mapping[str, int] = field(default_factory=dict)  # known and unknown ones
     incidents: Mapping[str, int] = field(default_factory=dict)  # open ones by priority
@@ -68,6 +70,8 @@ class HealthSnapshot:
                 yield f"site {site.name}: the source is silent"
             elif site.data_time_s is None:
                 yield f"site {site.name}: no reading has arrived yet"
+            if site.wrong_clocks:
+                yield f"site {site.name}: wrong clock at {', '.join(site.wrong_clocks[:MOST_NAMED])}"
         for sink in self.sinks:
             if sink.last_error:
                 yield f"sink {sink.name}: {sink.last_error}"

@@ -64,6 +64,7 @@ class Service:
         """Ask for an orderly shutdown. May be called from any thread."""
         self._stop.set()
         self._interrupt.set()
+        self._monitor.ending.set()
 
     def reload(self) -> None:
         """Load every site's model again. May be called from any thread."""
@@ -127,6 +128,7 @@ class Service:
             data_time_s=site.time_ms / 1000 if site.time_ms else None,
             readings={field: getattr(counters, field) for field in counters.__dataclass_fields__},
             rejected=site.rejected,
+            wrong_clocks=tuple(site.wrong_clocks),
             rows_scored=site.steps,
             nodes={"unknown": unknown, "known": site.detector.graph.num_nodes - unknown},
             incidents=dict(incidents),
