@@ -29,8 +29,8 @@ CASES = (("FCU_VLVStuck_Cooling_100", "zone-02"), ("FCU_SensorBias_RMTemp_-2C", 
 def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: bool) -> None:
     """Inject faults into a running monitor.
 
-    Kills, outages, hostile messages, bad disks, alarm floods, dead sinks and a soak. Takes about an hour without
-    --quick.
+    Kills, outages, wrong clocks, stored readings, hostile messages, bad disks, alarm floods, dead sinks and a soak.
+    Takes about two hours without --quick.
     """
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -32,6 +32,8 @@ class Rig:
     building: Callable[[int, int, bool], Telemetry]
     command: Callable[[Path, str, int], Sequence[str]]  # state folder, address, zones
     warm_up_rows: int = 0
+    live_step_ms: int = 60_000  # between two rows of a plant that runs in real time
+    live_lateness_ms: int = 30_000
 
     @property
     def config(self) -> SiteConfig:
@@ -46,6 +48,8 @@ TOY_RIG = Rig(
     detector=toy_detector,
     building=lambda zones, rows, is_attacked: toy_building(zones, rows, default_attacks(rows) if is_attacked else ()),
     command=_toy_command,
+    live_step_ms=300,
+    live_lateness_ms=600,
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from faults.toy_detector import SITE, STEP_MS, Telemetry
 from graphghha.alarms import Event
-from graphghha.monitor import Detector, Site, SiteConfig
+from graphghha.monitor import Detector, Site, SiteConfig, SiteUpdate
 from graphghha.sources import Batch, ReadingBatch
 
 TICK_MS = 5_000  # of silence between two empty batches
@@ -127,7 +127,7 @@ class Play:
     def finish(self) -> None:
         self._keep(self.site.finish())
 
-    def _keep(self, update) -> None:  # type: ignore[no-untyped-def]
+    def _keep(self, update: SiteUpdate) -> None:
         self.events += update.events
         self.times_ms += update.times_ms
         self._rows += update.rows

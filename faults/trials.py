@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from faults.belief import try_belief
+from faults.clocks import try_backlog, try_clocks
 from faults.damage import try_damage
 from faults.disk import try_disks
 from faults.disorder import try_disorder
@@ -15,6 +16,7 @@ from faults.flood import try_flood
 from faults.fuzz import try_fuzz
 from faults.hostile import try_hostile
 from faults.kill import try_kills
+from faults.live import try_cuts, try_restarts
 from faults.outage import try_outages
 from faults.rig import Rig
 from faults.sinks import try_sinks
@@ -29,6 +31,10 @@ TRIALS: dict[str, Trial] = {
     "kill": try_kills,
     "states": try_states,
     "outage": try_outages,
+    "clocks": try_clocks,
+    "backlog": try_backlog,
+    "cuts": try_cuts,
+    "restarts": try_restarts,
     "disorder": try_disorder,
     "fuzz": try_fuzz,
     "hostile": try_hostile,
