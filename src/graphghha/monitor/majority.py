@@ -11,7 +11,7 @@ import numpy as np
 
 from graphghha.monitor.device_clocks import NEVER, Times
 
-HOLD_STEPS = 1  # after the last stored reading, rows of a gap wait so long for further ones
+HOLD_STEPS = 3  # after the last stored reading, rows of a gap wait so long for further ones
 CREDIT_MS = 600_000  # a device that gains so much on the clock sends history
 MOST_MARKS = 4_096
 
