@@ -14,6 +14,7 @@ from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.row_clock import RowClock, RowClockConfig
+from graphghha.monitor.zone_watch import ZoneChange, ZoneWatch
 from graphghha.sources import Batch
 from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
 
@@ -72,6 +73,7 @@ class Site:
         self._pipeline = detector.pipeline()
         self._recent = Ring(RECENT_ROWS, len(detector.points), np.float32)
         self._silence = _Silence()
+        self._zones = ZoneWatch(_zones(detector))
         self._rows = 0
         self._origin_ms: int | None = None  # the time of the pipeline's step 0
         self._ids: dict[int, str] = {}  # of open incidents, by the grouping's number
@@ -123,6 +125,11 @@ class Site:
         """Return [s] whether a node's state is unknown now."""
         unknown = self._pipeline.alarms.unknown
         return np.ones_like(unknown) if self.is_lost else unknown
+
+    @property
+    def blind_zones(self) -> list[str]:
+        """Return the zones that were seen and no longer are."""
+        return [self._zones.zones[zone] for zone in np.flatnonzero(self._zones.is_blind).tolist()]
 
     @property
     def wrong_clocks(self) -> list[str]:
@@ -215,9 +222,10 @@ class Site:
         silences = [self._listen(*row) for row in zip(rows.times_ms.tolist(), rows.heard, strict=True)]
         judged = np.array([is_fit for is_fit, _ in silences[cold:]], np.bool_)
         steps = self._pipeline.push(rows.times_ms[cold:], rows.values[cold:], rows.fresh[cold:], judged)
+        changes = self._zones.take(rows.times_ms, rows.fresh)
         for at, (time_ms, (_, events)) in enumerate(zip(rows.times_ms.tolist(), silences, strict=True)):
             self._recent.append(time_ms, rows.values[at], rows.fresh[at])
-            update.events += events
+            update.events += events + [_zone_event(time_ms, change) for change in changes if change.row == at]
             if at >= cold:
                 if self._origin_ms is None:
                     self._origin_ms = time_ms
@@ -339,6 +347,7 @@ class Site:
             "intake": self._clock.to_state(),
             "pipeline": self._pipeline.to_state(),
             "silence": [silence.heard_ms, silence.is_lost, silence.settling, silence.since_ms],
+            "zones": self._zones.to_state(),
             "rows": self._rows,
             "origin_ms": self._origin_ms,
             "ids": [[number, key] for number, key in self._ids.items()],
@@ -365,10 +374,22 @@ class Site:
         site._pipeline.restore(state["pipeline"])
         site._recent.extend(history)
         site._silence = _Silence(*state["silence"])
+        site._zones = ZoneWatch.from_state(state, _zones(detector))
         site._rows, site._origin_ms = state["rows"], state["origin_ms"]
         site._ids = {number: key for number, key in state["ids"]}
         site._closed = {zone: (key, closed_ms) for zone, key, closed_ms in state["over"]}
         return site
+
+
+def _zones(detector: Detector) -> list[str]:
+    """Return the zone of each point."""
+    return [point.rpartition("/")[0] for point in detector.points]
+
+
+def _zone_event(time_ms: int, change: ZoneChange) -> Event:
+    if change.is_blind:
+        return Event(time_ms, "zone.blind", {"zone": change.zone, "since": iso(change.since_ms), "priority": "high"})
+    return Event(time_ms, "zone.seen", {"zone": change.zone, "since": iso(change.since_ms)})
 
 
 def _joined(updates: Iterable[SiteUpdate]) -> SiteUpdate:

@@ -362,3 +362,15 @@ def test_a_state_of_another_building_is_refused():
     rows = Rows(np.array(update.times_ms), *(np.concatenate(update.rows),) * 2, np.ones(40, bool))
     with pytest.raises(ConfigError, match="another graph"):
         Site.from_state("office", other, CONFIG, watched.to_state(), watched.board_state(), rows)
+
+
+def test_a_zone_whose_readings_stay_away_is_an_alarm_with_a_priority():
+    values = VALUES[:90].copy()
+    values[20:50, POINTS // 3 : 2 * POINTS // 3] = np.nan
+    watched = site()
+    events = [event for event in watched.take(wide(TIMES[:40], values[:40])).events if event.kind.startswith("zone.")]
+    (blind,) = events
+    assert blind.kind == "zone.blind" and blind.body["zone"] == "zone-02" and blind.body["priority"] == "high"
+    assert watched.blind_zones == ["zone-02"]
+    seen = [event for event in watched.take(wide(TIMES[40:90], values[40:])).events if event.kind.startswith("zone.")]
+    assert [event.kind for event in seen] == ["zone.seen"] and watched.blind_zones == []

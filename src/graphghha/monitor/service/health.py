@@ -25,6 +25,7 @@ class SiteHealth:
     readings: Mapping[str, int] = field(default_factory=dict)  # accepted, late, duplicate, ...
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
     wrong_clocks: tuple[str, ...] = ()  # devices whose readings are not used
+    blind_zones: tuple[str, ...] = ()  # zones that were seen and no longer are
     rows_scored: int = 0
     nodes: Mapping[str, int] = field(default_factory=dict)  # known and unknown ones
     incidents: Mapping[str, int] = field(default_factory=dict)  # open ones by priority
@@ -72,6 +73,8 @@ class HealthSnapshot:
                 yield f"site {site.name}: no reading has arrived yet"
             if site.wrong_clocks:
                 yield f"site {site.name}: wrong clock at {', '.join(site.wrong_clocks[:MOST_NAMED])}"
+            if site.blind_zones:
+                yield f"site {site.name}: no usable readings from {', '.join(site.blind_zones[:MOST_NAMED])}"
         for sink in self.sinks:
             if sink.last_error:
                 yield f"sink {sink.name}: {sink.last_error}"

@@ -129,6 +129,7 @@ class Service:
             readings={field: getattr(counters, field) for field in counters.__dataclass_fields__},
             rejected=site.rejected,
             wrong_clocks=tuple(site.wrong_clocks),
+            blind_zones=tuple(site.blind_zones),
             rows_scored=site.steps,
             nodes={"unknown": unknown, "known": site.detector.graph.num_nodes - unknown},
             incidents=dict(incidents),

@@ -74,9 +74,19 @@ def test_a_well_monitor_is_live_and_ready(ask):
         ),
         (replace(WELL, sites=(replace(SITE, is_lost=True),)), "degraded", "site north: the source is silent"),
         (replace(WELL, sites=(replace(SITE, data_time_s=None),)), "degraded", "site north: no reading has arrived yet"),
+        (
+            replace(WELL, sites=(replace(SITE, wrong_clocks=("zone-07", "zone-09")),)),
+            "degraded",
+            "site north: wrong clock at zone-07, zone-09",
+        ),
+        (
+            replace(WELL, sites=(replace(SITE, blind_zones=("zone-02",)),)),
+            "degraded",
+            "site north: no usable readings from zone-02",
+        ),
         (replace(WELL, sinks=(replace(SINK, last_error="timed out"),)), "degraded", "sink siem: timed out"),
     ],
-    ids=["journal", "model", "stuck", "source", "silent", "unheard", "sink"],
+    ids=["journal", "model", "stuck", "source", "silent", "unheard", "clock", "blind", "sink"],
 )
 def test_readiness_says_why(ask, now, status, reason):
     ask.now = now
