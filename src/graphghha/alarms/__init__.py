@@ -1,6 +1,7 @@
 """From scores to alarms and incidents: pure functions and values, no clock, no I/O, no torch."""
 
 from graphghha.alarms.board import AlarmBoard
+from graphghha.alarms.building import BuildingRule, Opening, members_of_building, newcomers
 from graphghha.alarms.distances import Proximity
 from graphghha.alarms.events import Event, StoredEvent
 from graphghha.alarms.flood import FloodRule, FloodState, QueuedIncident, ThrottleResult, throttle
@@ -18,6 +19,7 @@ from graphghha.alarms.lifecycle import (
 from graphghha.alarms.offline import replay
 from graphghha.alarms.rebuild import board_from_events
 from graphghha.alarms.rule import NONE, AlarmRule, AlarmState, AlarmTransitions, advance
+from graphghha.alarms.suspects import node_shares, suspects
 
 __all__ = [
     "DISPOSITIONS",
@@ -27,6 +29,7 @@ __all__ = [
     "AlarmRule",
     "AlarmState",
     "AlarmTransitions",
+    "BuildingRule",
     "Change",
     "ChangeKind",
     "Command",
@@ -38,6 +41,7 @@ __all__ = [
     "Incident",
     "IsaState",
     "NodeAlarm",
+    "Opening",
     "Proximity",
     "QueuedIncident",
     "StoredEvent",
@@ -48,6 +52,10 @@ __all__ = [
     "apply_command",
     "board_from_events",
     "group",
+    "members_of_building",
+    "newcomers",
+    "node_shares",
     "replay",
+    "suspects",
     "throttle",
 ]

@@ -85,8 +85,12 @@ class AlarmBoard:
     def update_incidents(
         self, now_ms: int, changed: Iterable[tuple[Body, tuple[str, ...]]], closed: Iterable[str]
     ) -> list[Event]:
-        """Take one step of the grouping: incidents that are new or have grown, each with its nodes; ids that closed."""
-        events, grown = [], []
+        """Take one step of the grouping: incidents that are new or have grown, each with its nodes; ids that closed.
+
+        The incident of a building has `members`, the ids of the incidents of its zones. Their nodes are its nodes; it
+        is announced in their place and closes with the last of them.
+        """
+        events, grown, closed = [], [], list(closed)
         for body, members in changed:
             self._owner.update((member, body["id"]) for member in members)
             known = self.incidents.get(body["id"])
@@ -96,6 +100,9 @@ class AlarmBoard:
         for key in closed:
             if key in self.incidents:
                 self.incidents[key] |= {"closed": iso(now_ms)}
+        for key in [key for key in self.incidents if self._is_over(key)]:
+            self.incidents[key] |= {"closed": iso(now_ms)}
+            closed.append(key)
         events += self._annunciate(now_ms, frozenset(closed), grown)
         return events + self._refresh(now_ms, closed)
 
@@ -180,19 +187,31 @@ class AlarmBoard:
         return Event(now_ms, "incident.disposed", dict(body))
 
     def _members(self, key: str) -> list[str]:
-        return [node for node, owner in self._owner.items() if owner == key]
+        keys = {key, *self.incidents.get(key, {}).get("members", ())}
+        return [node for node, owner in self._owner.items() if owner in keys]
+
+    def _is_over(self, key: str) -> bool:
+        """Return whether an incident is an open one of the building and all its members have closed."""
+        body = self.incidents[key]
+        if body["closed"] or "members" not in body:
+            return False
+        return all(self.incidents[each]["closed"] for each in body["members"] if each in self.incidents)
 
     def _annunciate(self, now_ms: int, closed: frozenset[str], grown: list[str]) -> list[Event]:
         """Annunciate what the throttle lets through; an announced incident that grew is an update."""
         queued = {entry.key for entry in self._flood.queue}
+        parts = {key for key, body in self.incidents.items() if body.get("part_of")}
         new = [
             QueuedIncident(key, body["zone"], body["probability"])
             for key, body in self.incidents.items()
-            if body["annunciated"] is None and not body["closed"] and key not in queued and self._is_audible(key)
+            if body["annunciated"] is None
+            and not body["closed"]
+            and key not in queued | parts
+            and self._is_audible(key)
         ]
         if not (new or queued or self._flood.requested_ms or grown):
             return []
-        self._flood, result = throttle(self._flood, now_ms, new, closed, self._flood_rule)
+        self._flood, result = throttle(self._flood, now_ms, new, closed | parts, self._flood_rule)
         events = []
         if result.began:
             held = [entry.key for entry in self._flood.queue]

@@ -13,6 +13,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.alarms.building import BuildingRule
 from graphghha.alarms.distances import Proximity
 from graphghha.alarms.rule import NONE, AlarmState, AlarmTransitions
 from graphghha.errors import ConfigError
@@ -30,6 +31,7 @@ class GroupRule:
     join_within: int = 240  # steps since the incident's newest member; later alarms open a new incident
     linger: int = 30
     settle: int = 0
+    building: BuildingRule | None = None  # None: incidents of zones are never joined
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():

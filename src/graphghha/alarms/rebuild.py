@@ -24,7 +24,8 @@ def board_from_events(
             key = body["id"]
             if kind == "disposed" and key not in incidents:
                 continue  # the incident had left the board before it was disposed
-            if key not in incidents or incidents[key]["alarms"] != body["alarms"]:
+            is_changed = key not in incidents or incidents[key]["alarms"] != body["alarms"]
+            if is_changed and "members" not in body:  # an incident of the building has the nodes of its members
                 owner |= {_full_name(body["zone"], alarm, nodes): key for alarm in body["alarms"]}
             incidents[key] = dict(body)
             if body["closed"] and body["state"] == STATE_NAMES[IsaState.NORMAL]:

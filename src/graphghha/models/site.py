@@ -9,6 +9,7 @@ from graphghha.errors import SchemaError
 
 LIMITS_FORMAT = "graphghha-limits/1"
 RECORD_FORMAT = "graphghha-commissioning/1"
+DAYS_PER_ATTACK = 10.0  # of a zone: the rate of attacks for which probabilities are calibrated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from graphghha._util.fields import check_fields, number, whole_number
-from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.alarms import AlarmRule, BuildingRule, GroupRule
 from graphghha.errors import ConfigError, SchemaError
 from graphghha.windows import Fingerprint
 
@@ -65,6 +65,8 @@ class Thresholds:
     def to_dict(self) -> dict[str, Any]:
         """Return what thresholds.json holds."""
         rule, group = asdict(self.rule), asdict(self.group)
+        if self.group.building is None:
+            del group["building"]  # files of models without it stay as they are
         if self.search is None:
             return {"rule": rule, "group": group}
         return {"format": FORMAT, "rule": rule, **self.search.to_dict(), "group": group}
@@ -98,6 +100,17 @@ def _alarm_rule(data: Any) -> AlarmRule:
 
 
 def _group_rule(data: Any) -> GroupRule:
-    names = [field.name for field in fields(GroupRule)]
-    check_fields(data, names)
-    return GroupRule(**{name: whole_number(f"group.{name}", data[name]) for name in names})
+    has_building = isinstance(data, Mapping) and "building" in data
+    names = [field.name for field in fields(GroupRule) if field.name != "building"]
+    check_fields(data, [*names, "building"] if has_building else names)
+    numbers = {name: whole_number(f"group.{name}", data[name]) for name in names}
+    return GroupRule(**numbers, building=_building_rule(data["building"]) if has_building else None)
+
+
+def _building_rule(data: Any) -> BuildingRule:
+    check_fields(data, [field.name for field in fields(BuildingRule)])
+    return BuildingRule(
+        zones=whole_number("group.building.zones", data["zones"]),
+        share=number("group.building.share", data["share"]),
+        within=whole_number("group.building.within", data["within"]),
+    )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphghha.alarms import BuildingRule, GroupRule
 from graphghha.errors import ConfigError, SchemaError
 from graphghha.models import BudgetSearch, Thresholds, load_model, shipped_model
 from graphghha.windows import Fingerprint, Span
@@ -19,7 +20,10 @@ SEARCH = BudgetSearch(
 FITTED = Thresholds(search=SEARCH)
 
 
-@pytest.mark.parametrize("thresholds", [Thresholds(), FITTED], ids=["defaults", "fitted"])
+JOINING = Thresholds(group=GroupRule(building=BuildingRule(zones=4, share=0.25, within=20)))
+
+
+@pytest.mark.parametrize("thresholds", [Thresholds(), FITTED, JOINING], ids=["defaults", "fitted", "building"])
 def test_thresholds_survive_json(thresholds):
     assert Thresholds.from_dict(json.loads(json.dumps(thresholds.to_dict()))) == thresholds
 
@@ -74,6 +78,11 @@ def test_a_field_that_does_not_fit_is_named(change, message):
         ("group", "join_within", 2**63, "must not be above"),
         ("group", "linger", 2**63, "must not be above"),
         ("group", "settle", 2**63, "must not be above"),
+        ("group", "height", 1, "unknown field 'height'"),
+        ("group", "building", None, "expected an object, got NoneType"),
+        ("group", "building", {"zones": 3, "share": 0.3}, "the field 'within' is missing"),
+        ("group", "building", {"zones": 3, "share": 0.3, "within": 9, "x": 1}, "unknown field 'x'"),
+        ("group", "building", {"zones": 1, "share": 0.3, "within": 9}, "use two zones"),
     ],
 )
 def test_a_rule_that_does_not_fit_is_refused(part, name, value, message):

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.alarms import AlarmRule, BuildingRule, GroupRule, node_shares
 from graphghha.classes import BINARY_CLASSES
 from graphghha.commissioning.commission import own_days, thresholds_at
 from graphghha.commissioning.levels import KEEP_EVERY, fit_levels
@@ -25,11 +25,12 @@ from graphghha.lab.training.temperature_scaling import fit_calibration
 from graphghha.lab.training.zone_recipe import ZoneRecipe
 from graphghha.lab.training.zone_windows import compared_days
 from graphghha.models import BudgetSearch, Calibration, Limits, Model, Thresholds
+from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.plants import load_plant
 from graphghha.windows import Fingerprint, Span, fingerprint
 
 IDENTITY = Calibration(1.0, (0.0,) * len(BINARY_CLASSES), Fingerprint((), ""))
-OPERATION = Schedule(mean_gap_days=10.0, lasting_share=0.1)  # each zone is attacked once in ten days
+OPERATION = Schedule(mean_gap_days=DAYS_PER_ATTACK, lasting_share=0.1)
 TRIED = (3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0, 9.0, 10.0)  # log-odds of a zone
 QUIET_PER_DAY = 0.15  # false alarms a day in zones that nobody attacks, over all commissioned validation buildings
 QUIET_PER_DAY_SHIPPED = 0.3
@@ -40,7 +41,7 @@ HIGHEST = 16.0  # log-odds beyond which fp32 probabilities are 1
 
 # One incident of a zone stays one while its attack lasts and for four hours after, in which long averages recover.
 ZONE_RULE = AlarmRule(votes=3, window=5, clear_after=30)
-ZONE_GROUP = GroupRule(max_hops=32, join_within=10_080, linger=240)
+ZONE_GROUP = GroupRule(max_hops=32, join_within=10_080, linger=240, building=BuildingRule())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +165,7 @@ def _suspects(recording: Recording, zones: NDArray[np.float32], matches: EventMa
         if outcome.incident is None or not outcome.is_observable:
             continue
         step, zone = outcome.incident.annunciated, outcome.incident.root // nodes
-        attack = np.nan_to_num(zones[step, zone].astype(np.float64))
-        total = attack.max()
-        share = attack / total
-        share[attack.argmax()] = max(0.0, 1.0 - (attack.sum() - total) / total)
+        share = node_shares(zones[step, zone])
         hits = [node % nodes for node in outcome.attack.hits if node // nodes == zone]
         shares.append(float(share[hits].max()) if hits else 0.0)
     return tuple(shares)
