@@ -2,13 +2,15 @@
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from builders import loop_template
 from faults.toy_detector import WINDOW, Scored, ToyScorer
 from graphghha.alarms import AlarmRule, Event, GroupRule
-from graphghha.monitor import Detector, RowClockConfig, SiteConfig
+from graphghha.classes import CLASSES
+from graphghha.monitor import Detector, RowClockConfig, SiteConfig, ZoneJudgement
 from graphghha.monitor.journal import Commit
 from graphghha.plants import Points
 from graphghha.plants.base import Plant, Signal
@@ -28,6 +30,7 @@ PLANT = Plant(
     ),
     step_s=60.0,
 )
+JUDGEMENT = ZoneJudgement(set_share=0.05, coverage=0.9, days_per_attack=10.0)
 CONFIG = SiteConfig(clock=RowClockConfig(lateness_ms=0), warm_up_rows=0, settle_rows=3)
 
 
@@ -64,6 +67,26 @@ def detector(graph=GRAPH, make_scorer=None, model="toy@1", **group) -> Detector:
         group_rule=GroupRule(**{"linger": 5, **group}),
         history_rows=WINDOW,
     )
+
+
+def zone_scores(rows: int, attacks: Iterable[tuple[str, int, int, dict[str, float]]], graph=GRAPH) -> np.ndarray:
+    """Return scores [r s c] of a model that judges zones; an attack is zone, first row, end, and shares by role."""
+    probs = quiet(rows, graph.num_nodes)
+    for zone, begin, end, shares in attacks:
+        leading = max(shares, key=lambda role: shares[role])
+        for role, share in shares.items():
+            attack = 0.96 * (1.0 if role == leading else share)
+            node = graph.index(f"{zone}/{role}")
+            own = CLASSES.index(str(graph.nodes[node].kind))
+            probs[begin:end, node] = 0.0
+            probs[begin:end, node, [0, own]] = 1.0 - attack, attack
+    return probs
+
+
+def zone_detector(probs: np.ndarray, graph=GRAPH, **more: object) -> Detector:
+    """Return a detector that judges zones and plays back prepared scores."""
+    made = detector(graph, lambda: Script(probs), "zones@1", **({"max_hops": 32} | more))
+    return replace(made, zone_judgement=JUDGEMENT)
 
 
 def telemetry(rows: int, seed: int = 0, graph=GRAPH) -> tuple[np.ndarray, np.ndarray]:

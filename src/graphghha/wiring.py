@@ -12,7 +12,17 @@ from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
 from graphghha.models import Model, TrustedKeys, load_model, shipped_model
-from graphghha.monitor import Detector, Journal, Monitor, Retention, RowClockConfig, SignalEvidence, SiteConfig
+from graphghha.models.site import DAYS_PER_ATTACK
+from graphghha.monitor import (
+    Detector,
+    Journal,
+    Monitor,
+    Retention,
+    RowClockConfig,
+    SignalEvidence,
+    SiteConfig,
+    ZoneJudgement,
+)
 from graphghha.monitor.journal import make_private_folder
 from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
@@ -67,12 +77,21 @@ def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = Non
         group_rule=model.thresholds.group,
         evidence_providers=(SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, model.template)),),
         history_rows=rebuild_rows(model),
+        zone_judgement=zone_judgement(model),
         signed_by=signed_by,
         further_numbers={
             "calibration.inverse_temperature": model.calibration.inverse_temperature,
             "calibration.bias": list(model.calibration.bias),
         },
     )
+
+
+def zone_judgement(model: Model) -> ZoneJudgement | None:
+    """Return what the scores of a model that judges zones stand for; None if it judges nodes."""
+    if model.limits is None:
+        return None
+    limits = model.limits
+    return ZoneJudgement(set_share=limits.set_share, coverage=limits.coverage, days_per_attack=DAYS_PER_ATTACK)
 
 
 def commission_site(

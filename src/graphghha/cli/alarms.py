@@ -4,12 +4,15 @@ import getpass
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphghha.cli._output import echo, echo_json
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError
+
+if TYPE_CHECKING:
+    from graphghha.monitor.probability import SiteRate
 
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 SHOWN = 50
@@ -69,32 +72,39 @@ def show(path: Path, site: str | None, as_json: bool, incident: str, why: bool) 
     """Show one incident with evidence and history."""
     from graphghha._util.times import iso
     from graphghha.errors import NotFoundError
-    from graphghha.monitor import Reader, headline, related_incident
+    from graphghha.monitor import Reader, headline, related_incident, site_rate
 
     with Reader(path) as reader:
         body, events = reader.incident(incident), reader.incident_events(incident)
-    if body is None:
-        raise NotFoundError(f"{path}: there is no incident {incident!r}; see `alarms list --all`")
+        if body is None:
+            raise NotFoundError(f"{path}: there is no incident {incident!r}; see `alarms list --all`")
+        rate = site_rate(reader, body["site"]) if "calibrated_days" in body else None
     story = [
         {"time": iso(event.time_ms), "event": event.kind}
         | {name: event.body[name] for name in ("state", "verb", "by", "reason") if event.body.get(name)}
         for event in events
     ]
     if as_json:
-        echo_json({**body, "story": story})
+        echo_json({**body, **_restated(body, rate), "story": story})
         return
     with _complete(path, body):
-        _show(body, story, why, headline(body), related_incident(body))
+        _show(body, story, why, headline(body), related_incident(body), _meaning(body, rate))
 
 
-def _show(body: dict[str, Any], story: list[dict[str, Any]], why: bool, title: str, remark: str) -> None:
+def _show(
+    body: dict[str, Any], story: list[dict[str, Any]], why: bool, title: str, remark: str, meaning: list[str]
+) -> None:
     echo(f"{_label(body)}  {title}")
+    for line in meaning:
+        echo(f"  {line}")
     for item in body["evidence"]:
         if why or item["kind"] == "signal":
             echo(f"  evidence: {_evidence(item)}")
     if remark:
         echo(f"  {remark} ({body['follows']['id']}), or be a new attack")
     echo(f"  alarms: {', '.join(body['alarms'])}")
+    for hypothesis in body.get("hypotheses", ()):
+        echo(f"  hypothesis: {hypothesis['kind']}. {' '.join(hypothesis['reasons'])}")
     if body["consistent_with"]:
         echo(f"  consistent with ATT&CK for ICS: {', '.join(body['consistent_with'])}")
     echo(f"  action: {body['action']}")
@@ -227,6 +237,31 @@ def _complete(path: Path, body: dict[str, Any]) -> Iterator[None]:
         if isinstance(exc, GraphGHHAError):
             raise
         raise JournalError(f"{path}: incident {body.get('id')!r} is not one that a monitor writes: {exc!r}") from exc
+
+
+def _meaning(body: dict[str, Any], rate: "SiteRate | None") -> list[str]:
+    """Return what the probability of an incident holds for, and which incidents it belongs to or consists of."""
+    from graphghha.monitor.probability import calibration_sentence, restated_sentence
+
+    lines = []
+    if (days := body.get("calibrated_days")) is not None:
+        lines.append(calibration_sentence(days))
+        if rate is not None:
+            lines.append(restated_sentence(body["probability"], rate, days))
+    if body.get("part_of"):
+        lines.append(f"part of the building's incident {body['part_of']}")
+    return lines + [f"member: {member}" for member in body.get("members", ())]
+
+
+def _restated(body: dict[str, Any], rate: "SiteRate | None") -> dict[str, Any]:
+    """Return the probability of an incident at the site's own rate of events, as JSON; nothing if that is unknown."""
+    from graphghha.monitor.probability import restate
+
+    if rate is None:
+        return {}
+    own = restate(body["probability"], rate.days_per_event, body["calibrated_days"])
+    days = round(rate.days_per_event, 1)
+    return {"restated": {"probability": round(own, 3), "days_per_event": days, "disposed": rate.disposed}}
 
 
 def _line(body: dict[str, Any]) -> str:

@@ -1,11 +1,11 @@
 """The monitor: readings in, incidents out, nothing lost. It uses the engine only as a `Scorer`, and needs no torch."""
 
 from graphghha.monitor.commands import send_command
-from graphghha.monitor.detector import Detector
+from graphghha.monitor.detector import Detector, ZoneJudgement
 from graphghha.monitor.evidence import SignalEvidence
 from graphghha.monitor.incident_json import event_line, headline, related_incident
 from graphghha.monitor.journal import Journal, Reader, Retention
-from graphghha.monitor.kpi import kpi
+from graphghha.monitor.kpi import kpi, site_rate
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.pipeline import Pipeline, Scorer, Step
 from graphghha.monitor.row_clock import RowClockConfig
@@ -26,10 +26,12 @@ __all__ = [
     "SiteConfig",
     "SiteUpdate",
     "Step",
+    "ZoneJudgement",
     "event_line",
     "headline",
     "kpi",
     "read_status",
     "related_incident",
     "send_command",
+    "site_rate",
 ]

@@ -12,6 +12,15 @@ from graphghha.plants import Plant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ZoneJudgement:
+    """What the scores of a model that judges zones stand for."""
+
+    set_share: float  # suspects are the nodes with at least this share of a zone's probability
+    coverage: float  # how often they include the attacked node, for attacks of the kinds that were taught
+    days_per_attack: float  # of a zone: the rate of attacks for which probabilities are calibrated
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Detector:
     """A detector that is ready to use: the monitor neither loads models nor depends on an engine."""
 
@@ -23,6 +32,7 @@ class Detector:
     group_rule: GroupRule
     evidence_providers: tuple[EvidenceProvider, ...] = ()
     history_rows: int = 0  # rows that rebuild the scorer's windows to the last bit
+    zone_judgement: ZoneJudgement | None = None  # of a model that judges zones
     signed_by: str | None = None  # id of the trusted key that signed the model, if one was asked for
     further_numbers: Mapping[str, Any] = field(default_factory=dict)  # that decide about alarms, besides the rules
 

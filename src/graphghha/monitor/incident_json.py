@@ -1,5 +1,6 @@
 """Incidents as JSON, by the public contract, and as sentences for operators."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from graphghha._util.times import iso
 from graphghha.alarms import Incident
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.pipeline import Step
+from graphghha.monitor.probability import likelihood
 
 TEXT_EVIDENCE = 2  # pieces of evidence that fit into a sentence
-NEAR_CERTAIN = 0.995  # from here on two digits would round to 1.00
 
 
 def build_incident(
@@ -73,8 +74,13 @@ def sentence(body: dict[str, Any]) -> str:
     shown = [_evidence_clause(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
     if not shown and signals:
         shown = ["no single reading is out of its normal range"]
-    parts = [headline(body), ", ".join(shown), related_incident(body)]
+    parts = [headline(body), ", ".join(shown), likeliest_hypothesis(body), related_incident(body)]
     return "; ".join(part for part in parts if part)
+
+
+def likeliest_hypothesis(body: dict[str, Any]) -> str:
+    """Return the first hypothesis of an incident in a few words; empty if it has none."""
+    return f"likeliest: {body['hypotheses'][0]['kind']}" if body.get("hypotheses") else ""
 
 
 def related_incident(body: dict[str, Any]) -> str:
@@ -88,17 +94,45 @@ def related_incident(body: dict[str, Any]) -> str:
 
 
 def headline(body: dict[str, Any]) -> str:
-    """Return where, what, how likely and since when; a probability is never rounded to certainty."""
-    probability = body["probability"]
-    likelihood = f"p = {probability:.2f}" if probability < NEAR_CERTAIN else "p > 0.99"
-    return f"{subject(body)}, {body['class']} attack, {likelihood}, since {body['since'][11:16]}"
+    """Return where, what, how likely and since when."""
+    likely = f"{likelihood(body['probability'])}, since {body['since'][11:16]}"
+    if "members" in body:
+        return f"{building_subject(body)}, {likely}"
+    if "suspects" not in body:
+        return f"{subject(body)}, {body['class']} attack, {likely}"
+    if len(body["suspects"]) == 1:
+        return f"{subject(body)} is anomalous ({body['class']}), {likely}"
+    return f"{zone_name(body) or 'The plant'} is anomalous, {likely}; node: {suspects_clause(body)}"
+
+
+def suspects_clause(body: dict[str, Any]) -> str:
+    """Return the suspects of an incident in words, with how often they include the attacked node."""
+    names = either(body["suspect_names"])
+    return f"{names} (one of them in {body['coverage']:.0%} of attacks of the kinds it was taught)"
+
+
+def either(names: Sequence[str]) -> str:
+    """Return names as `A, B or C`."""
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def building_subject(body: dict[str, Any]) -> str:
+    """Return what an incident of the building is about."""
+    zones = body["zones"]
+    return f"Building: {len(zones)} of {body['zones_of_building']} zones are anomalous ({', '.join(zones)})"
+
+
+def zone_name(body: dict[str, Any]) -> str:
+    """Return the zone in words: `zone-07` becomes `Zone 7`."""
+    words = [word.lstrip("0") or "0" if word.isdigit() else word for word in (body["zone"] or "").split("-")]
+    place = " ".join(words)
+    return f"{place[:1].upper()}{place[1:]}"
 
 
 def subject(body: dict[str, Any]) -> str:
-    """Return zone and node in words; `zone-07` becomes `Zone 7`."""
-    words = [word.lstrip("0") or "0" if word.isdigit() else word for word in (body["zone"] or "").split("-")]
-    place = " ".join(words)
-    return f"{place[:1].upper()}{place[1:]}: {body['name']}" if place else str(body["name"])
+    """Return zone and node in words."""
+    place = zone_name(body)
+    return f"{place}: {body['name']}" if place else str(body["name"])
 
 
 def event_line(kind: str, body: dict[str, Any]) -> str:
@@ -106,6 +140,8 @@ def event_line(kind: str, body: dict[str, Any]) -> str:
     match kind:
         case "incident.closed":
             return f"{subject(body)} is back to normal"
+        case "incident.held" if body.get("part_of"):
+            return f"{body['text']} (not announced: part of the building's incident)"
         case "incident.held":
             is_suspended = body["state"] in ("shelved", "suppressed", "out-of-service")
             return f"{body['text']} (not announced: {body['state'] if is_suspended else 'alarm flood'})"

@@ -8,11 +8,13 @@ from typing import Any
 from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError, NotFoundError
 from graphghha.monitor.journal import Reader
+from graphghha.monitor.probability import SiteRate, estimate_rate
 
 TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
 FLOOD_ABOVE = 10
 CHATTER_TIMES, CHATTER_MS = 3, 60_000
 PAGE = 10_000
+REAL = ("attack", "fault", "maintenance")  # dispositions that mean that something had happened
 PLANT_TIMED = ("site.watching", "alarm.", "incident.", "flood.")  # kinds whose time is certainly plant time
 
 
@@ -104,6 +106,20 @@ def kpi(reader: Reader, site: str | None = None) -> dict[str, Any]:
     for name, tally in tallies.items():
         tally.finish(int(reader.summary(name).get("time_ms", 0)))
     return _figures(list(tallies.values()))
+
+
+def site_rate(reader: Reader, site: str) -> SiteRate | None:
+    """Return how often zones of a site have real events, as far as operators recorded it; None while that is unknown.
+
+    An incident that is part of one of the building and has no disposition of its own has that of the building.
+    """
+    bodies = {body["id"]: body for body in reader.incidents(site=site, limit=PAGE)}
+    zones = len(reader.sites().get(site, {}).get("zones") or [""])
+    own = [body for body in bodies.values() if "members" not in body]
+    notes = [body.get("disposition") or bodies.get(body.get("part_of"), {}).get("disposition") for body in own]
+    kinds = [note["is"] for note in notes if note]
+    real = sum(kind in REAL for kind in kinds)
+    return estimate_rate(real, len(kinds), len(own), zones * float(kpi(reader, site)["days"]))
 
 
 def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:

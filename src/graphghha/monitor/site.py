@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from graphghha._util.times import iso
 from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, IsaState
 from graphghha.errors import ConfigError
+from graphghha.monitor.building_incident import join_building
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.row_clock import RowClock, RowClockConfig
+from graphghha.monitor.zone_incident import ZoneIncidents
 from graphghha.monitor.zone_watch import ZoneChange, ZoneWatch
 from graphghha.sources import Batch
 from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
@@ -71,7 +73,8 @@ class Site:
         self._clock = RowClock(detector.points, config.clock)
         self._board = AlarmBoard(frozenset(detector.graph.names), latching=config.latching)
         self._pipeline = detector.pipeline()
-        self._recent = Ring(RECENT_ROWS, len(detector.points), np.float32)
+        self._recent = _recent_rows(detector)
+        self._zone_incidents = ZoneIncidents(detector) if detector.zone_judgement else None
         self._silence = _Silence()
         self._zones = ZoneWatch(_zones(detector))
         self._rows = 0
@@ -198,6 +201,10 @@ class Site:
         pipeline.warm_up(history.values, history.fresh)
         pipeline.restore(self._pipeline.to_state())
         self.detector, self._pipeline = detector, pipeline
+        self._zone_incidents = ZoneIncidents(detector) if detector.zone_judgement else None
+        if (recent := _recent_rows(detector)).capacity != self._recent.capacity:
+            recent.extend(history)
+            self._recent = recent
 
     def _load_board(self, state: Mapping[str, Any]) -> None:
         names = frozenset(self.detector.graph.names)
@@ -296,8 +303,13 @@ class Site:
                     self._closed[self.detector.graph.zones[incident.root]] = key, step.time_ms
             elif incident.is_annunciated:
                 touched[incident.number] = incident
-        changed = [self._changed_body(incident, step) for incident in touched.values()]
-        return events + self._board.update_incidents(step.time_ms, [each for each in changed if each], closed)
+        bodies = [self._changed_body(incident, step) for incident in touched.values()]
+        changed = [each for each in bodies if each]
+        if (rule := self.detector.group_rule.building) is not None and changed:
+            zones, step_ms = self.detector.graph.zone_names, self.config.clock.step_ms
+            board = self._board.incidents
+            changed += join_building(self.name, zones, rule, step_ms, board, changed, closed, step.time_ms)
+        return events + self._board.update_incidents(step.time_ms, changed, closed)
 
     def _known_changes(self, step: Step) -> list[Event]:
         events = []
@@ -320,9 +332,14 @@ class Site:
         since_ms = self._origin_ms + incident.since * self.config.clock.step_ms
         if incident.number not in self._ids:
             self._ids[incident.number] = incident_id(self.name, incident, step.time_ms)
-            _, values, fresh = self._recent.last()
+            _, values, fresh = self._recent.last(RECENT_ROWS)
             follows = self._related(incident, step.time_ms)
-            return build_incident(self.name, incident, step, since_ms, follows, self.detector, values, fresh), members
+            body = build_incident(self.name, incident, step, since_ms, follows, self.detector, values, fresh)
+            if self._zone_incidents is not None:
+                times_ms, values, fresh = self._recent.last()
+                rows = Rows(times_ms, values, fresh, np.asarray(fresh.any(axis=1)))
+                body = self._zone_incidents.complete(body, incident, self.incidents, step, rows)
+            return body, members
         key, alarms = self._ids[incident.number], member_names(incident, self.detector)
         known = self._board.incidents.get(key)
         if known is None or known["alarms"] == alarms:
@@ -399,3 +416,9 @@ def _joined(updates: Iterable[SiteUpdate]) -> SiteUpdate:
         whole.times_ms += update.times_ms
         whole.rows += update.rows
     return whole
+
+
+def _recent_rows(detector: Detector) -> Ring:
+    """Return an empty ring for the rows that incidents are explained with; judging zones takes a day of them."""
+    capacity = max(RECENT_ROWS, detector.history_rows) if detector.zone_judgement else RECENT_ROWS
+    return Ring(capacity, len(detector.points), np.float32)

@@ -27,7 +27,8 @@ def _title(event: StoredEvent) -> str:
     """Return what happened, in the same words for the same thing, so that a SIEM can count it."""
     what, _, happened = event.kind.partition(".")
     attack_class = event.body.get("class")
-    subject = f"{attack_class} attack" if what == "incident" and attack_class else what
+    noun = "anomaly" if "hypotheses" in event.body else "attack"
+    subject = f"{attack_class} {noun}" if what == "incident" and attack_class else what
     return clean(f"{subject} {happened}".replace("_", " ").strip(), _NAME)
 
 

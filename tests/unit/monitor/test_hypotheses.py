@@ -1,0 +1,82 @@
+"""Hypotheses: manipulation is first only on positive evidence, and every hypothesis has a reason."""
+
+from dataclasses import replace
+
+import pytest
+
+from graphghha.monitor.hypotheses import CommandCheck, Facts, hypotheses
+
+VALVE = Facts(name="valve", kind="actuator", time="14:07")
+SENSOR = replace(VALVE, name="room temperature", kind="sensor")
+COIL = replace(VALVE, name="coil", is_measured=False)
+SETPOINT = replace(VALVE, name="cooling setpoint", kind="controller", is_setting=True)
+LOOP = replace(VALVE, name="valve command", kind="controller")
+FOLLOWS = CommandCheck(position="valve", command="valve command", reads="40%", commanded="41%", agrees=True)
+STUCK = replace(FOLLOWS, reads="100%", agrees=False)
+EQUIPMENT, CONFIGURATION, MANIPULATION = "equipment fault", "configuration or maintenance", "manipulation"
+
+
+def order(facts):
+    listed = hypotheses(facts)
+    assert all(each["reasons"] and all(reason.endswith(".") for reason in each["reasons"]) for each in listed)
+    assert not any("  " in reason or reason[0].islower() for each in listed for reason in each["reasons"])
+    return [each["kind"] for each in listed]
+
+
+def reasons(facts, kind):
+    return " ".join(next(each["reasons"] for each in hypotheses(facts) if each["kind"] == kind))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        VALVE,
+        SENSOR,
+        COIL,
+        replace(VALVE, command=STUCK, contradicting=("flow", "return water")),
+        replace(VALVE, command=replace(FOLLOWS, is_closed=True), contradicting=("flow", "return water")),
+        replace(VALVE, command=FOLLOWS, contradicting=("flow",)),
+        replace(SENSOR, held=("room temperature",), readings=20),
+        replace(SENSOR, held=tuple("abcdefghijkl"), readings=20),
+        replace(SENSOR, zones_together=5, zones_alike=5),
+        replace(COIL, zones_together=5, zones_alike=5),
+        replace(VALVE, zones_together=5, zones_alike=1),
+        replace(VALVE, suspects=4),
+    ],
+)
+def test_without_evidence_for_manipulation_a_fault_is_likeliest_and_manipulation_last(facts):
+    assert order(facts) == [EQUIPMENT, CONFIGURATION, MANIPULATION]
+    assert "cannot exclude" in reasons(facts, MANIPULATION)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [SETPOINT, LOOP, replace(VALVE, is_schedule_change=True, zones_together=4, zones_alike=4)],
+    ids=["setpoint", "loop", "schedule"],
+)
+def test_settings_programs_and_schedules_are_first_of_all_configuration(facts):
+    assert order(facts) == [CONFIGURATION, EQUIPMENT, MANIPULATION]
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (replace(VALVE, command=FOLLOWS, contradicting=("flow", "return water")), "flow and return water"),
+        (replace(SENSOR, repeated=("room temperature",)), "to the last digit"),
+        (replace(SENSOR, held=("a", "b"), readings=20), "a and b"),
+        (replace(SETPOINT, moved_alone="02:14"), "moved at 02:14"),
+        (replace(VALVE, zones_together=3, zones_alike=2), "same point of 2 other zones"),
+    ],
+    ids=["claimed", "replayed", "held", "setpoint", "zones"],
+)
+def test_positive_evidence_puts_manipulation_first_and_is_its_reason(facts, said):
+    assert order(facts)[0] == MANIPULATION
+    assert said in reasons(facts, MANIPULATION) and "cannot exclude" not in reasons(facts, MANIPULATION)
+
+
+def test_reasons_name_the_readings():
+    assert "valve reads 100% while the valve command is 41%" in reasons(replace(VALVE, command=STUCK), EQUIPMENT)
+    sensor = replace(SENSOR, own_deviation="room temperature reads low (18 °C, expected 22)")
+    assert reasons(sensor, EQUIPMENT).startswith("Room temperature reads low (18 °C, expected 22); sensors drift")
+    assert "3 nodes are suspect" in reasons(replace(COIL, suspects=3), EQUIPMENT)
+    assert "is a setting" in reasons(SETPOINT, CONFIGURATION) and "output of a program" in reasons(LOOP, CONFIGURATION)
