@@ -4,6 +4,7 @@ import json
 import threading
 from threading import Event as Flag
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -12,7 +13,18 @@ from graphghha.cli import main
 from graphghha.cli.alarms import alarms
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import Commit
-from monitor_builders import CONFIG, START, ListSource, detector, telemetry, wide
+from monitor_builders import (
+    CONFIG,
+    GRAPH,
+    MINUTE,
+    START,
+    ListSource,
+    detector,
+    telemetry,
+    wide,
+    zone_detector,
+    zone_scores,
+)
 
 TIMES, VALUES = telemetry(140)
 
@@ -140,3 +152,31 @@ def test_events_are_exported_and_figures_computed(journal):
 def test_the_dispositions_offered_are_those_an_incident_can_have():
     parameters = {parameter.name: parameter for parameter in alarms.commands["dispose"].params}
     assert parameters["disposition"].type.choices == DISPOSITIONS
+
+
+@pytest.fixture
+def zone_journal(tmp_path):
+    """A journal of a detector that judges zones: five incidents of one zone after the other, and one that is open."""
+    path, shares = tmp_path / "journal.db", {"valve": 0.7, "temp": 0.3}
+    attacks = [("zone-02", begin, begin + 20, shares) for begin in range(10, 300, 50)]
+    probs = zone_scores(280, attacks)
+    with Journal(path) as writer:
+        monitor = Monitor(writer)
+        monitor.add("office", zone_detector(probs), CONFIG)
+        monitor.step(wide(START + MINUTE * np.arange(280), np.full((280, len(GRAPH.points)), 20.0)))
+    return path
+
+
+def test_an_incident_of_a_zone_says_what_may_be_behind_it_and_what_its_probability_means(zone_journal):
+    *earlier, newest = reversed(listed(zone_journal, "--all"))
+    shown = call("show", "--journal", zone_journal, newest["id"])
+    assert "node: valve or temp (one of them in 90% of attacks of the kinds it was taught)" in shown
+    assert "p is calibrated for one attack per zone in 10 days\n" in shown and "own rate" not in shown
+    assert shown.count("  hypothesis: ") == 3 and "  hypothesis: equipment fault. " in shown
+    for body in earlier:
+        call("dispose", "--journal", zone_journal, body["id"], "false")
+    shown = call("show", "--journal", zone_journal, newest["id"])
+    assert "at this site's own rate, one event per zone in " in shown and "the 5 disposed incidents" in shown
+    body = json.loads(call("show", "--journal", zone_journal, newest["id"], "--json"))
+    assert body["probability"] == 0.96 and body["restated"]["disposed"] == 5
+    assert body["suspects"] == ["valve", "temp"] and len(body["hypotheses"]) == 3

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
-REPEATED_ROWS = 30  # a stretch this long does not come back by chance ...
-LEAST_CHANGES, LEAST_LEVELS = 15, 4  # ... if it changes this often, between this many values
+REPEATED_ROWS = 20  # a stretch this long does not come back by chance ...
+LEAST_CHANGES, LEAST_LEVELS = 12, 4  # ... if it changes this often, between this many values
 HELD_ROWS = 30
 HELD_TIMES = 3  # a hold is unusual if it is this many times as long as any before
 LEAST_BEFORE = 720  # rows before it that show what is usual

@@ -4,7 +4,7 @@ import pytest
 
 from graphghha.alarms import Event
 from graphghha.errors import NotFoundError
-from graphghha.monitor import Journal, kpi
+from graphghha.monitor import Journal, kpi, site_rate
 from graphghha.monitor.journal import Commit
 from graphghha.monitor.journal.journal import DAY_MS
 
@@ -39,3 +39,35 @@ def test_nodes_of_one_name_in_several_sites_are_several_nodes(reader):
 def test_figures_of_an_unknown_site_are_refused(reader):
     with pytest.raises(NotFoundError, match="no site 'nope'; the journal has annex, live, replay"):
         kpi(reader, "nope")
+
+
+def disposed(count, kinds, **more):
+    """Incidents of the newest day, of which the first ones are disposed of."""
+    bodies = [{"id": f"i-{at}", "time": "", "state": "normal", "root": "valve", **more} for at in range(count)]
+    for body, kind in zip(bodies, kinds, strict=False):
+        body["disposition"] = {"is": kind}
+    return [Event(YEARS_MS + 2000, "incident.updated", body) for body in bodies]
+
+
+def rate_after(reader_path, events):
+    with Journal(reader_path / "rates.db") as journal:
+        journal.register("live", {"nodes": [NODE["node"]], "zones": [f"zone-{at}" for at in range(10)]})
+        journal.write([watched("live", YEARS_MS)])
+        journal.write([Commit(site="live", time_ms=0, events=events)])
+        return site_rate(journal.reader, "live")
+
+
+def test_a_sites_rate_comes_from_what_operators_recorded(tmp_path):
+    rate = rate_after(tmp_path, disposed(6, ["attack", "fault", "maintenance", "false", "false", "false"]))
+    assert (rate.disposed, rate.days_per_event) == (6, pytest.approx(10 / 3.5)), "ten zones for a day"
+
+
+def test_without_enough_dispositions_the_rate_is_unknown(tmp_path):
+    assert rate_after(tmp_path, disposed(20, ["fault"] * 6)) is None
+
+
+def test_members_of_a_buildings_incident_share_its_disposition(tmp_path):
+    building = {"id": "b", "time": "", "state": "normal", "members": [], "disposition": {"is": "fault"}}
+    events = [*disposed(6, [], part_of="b"), Event(YEARS_MS + 2000, "incident.updated", building)]
+    rate = rate_after(tmp_path, events)
+    assert (rate.disposed, rate.days_per_event) == (6, pytest.approx(10 / 6.5))
