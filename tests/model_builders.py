@@ -5,9 +5,10 @@ import torch
 
 from builders import loop_template
 from graphghha.engine import Engine, FrozenModel
+from graphghha.graph import CpsGraph
 from graphghha.models import Calibration, Limits, Model, Thresholds
 from graphghha.nn import ADU
-from graphghha.plants import Signal
+from graphghha.plants import Plant, Signal
 from graphghha.windows import (
     FEATURE_NAMES,
     RECENT,
@@ -102,6 +103,12 @@ def small_zone_preprocessing(seed: int = 0, *, scale: float = 0.3) -> EvidencePr
     ]
     values = np.random.default_rng(7).normal(20, 2, (500, count))
     scaler = fit_scaler(values, np.ones(values.shape, bool), names, signals, [Span("normal", 0, 500)])
+    return zone_preprocessing(template, signals, scaler, np.array([[0.0, 50.0]] * count), rng, scale)
+
+
+def zone_preprocessing(template, signals, scaler, ranges, rng, scale) -> EvidencePreprocessing:
+    """Random expectations, and levels that leave residuals as they are."""
+    count = len(signals)
     mask = input_mask(template)[..., None]
     shapes = {"W0": (count * CHANNELS, 2), "W1": (count * CHANNELS, HIDDEN), "b1": (1, HIDDEN), "W2": (HIDDEN, HIDDEN)}
     shapes |= {"b2": (1, HIDDEN), "W3": (HIDDEN, 2), "b3": (1, 2)}
@@ -114,22 +121,25 @@ def small_zone_preprocessing(seed: int = 0, *, scale: float = 0.3) -> EvidencePr
         ZoneExpectation(weights, np.full(count, 0.01, np.float32)),
         small_levels(count, 1 + count + len(switches)),
         switches,
-        np.array([[0.0, 50.0]] * count),
+        ranges,
     )
 
 
 def small_zone_model(seed: int = 0, *, scale: float = 0.3) -> Model:
-    template = loop_template()
+    return _zone_model("loop", loop_template(), small_zone_preprocessing(seed, scale=scale), seed)
+
+
+def _zone_model(plant: str, template: CpsGraph, preprocessing: EvidencePreprocessing, seed: int) -> Model:
     torch.manual_seed(seed)
     adu = ADU(template, in_features=len(FEATURES), head="binary", width=16, heads=2, layers=2)
     frozen = FrozenModel.from_adu(adu)
     features = np.random.default_rng(seed).normal(0, 1, (template.num_nodes, len(FEATURES))).astype(np.float32)
     return Model(
-        plant="loop",
+        plant=plant,
         template=template,
         adu_config=adu.config.to_dict(),
         weights=dict(frozen.weights),
-        preprocessing=small_zone_preprocessing(seed, scale=scale),
+        preprocessing=preprocessing,
         calibration=Calibration(1.0, (0.0, 0.0), Fingerprint((), "")),
         thresholds=Thresholds(),
         known_answer={
@@ -139,3 +149,14 @@ def small_zone_model(seed: int = 0, *, scale: float = 0.3) -> Model:
         provenance={"seed": seed},
         limits=LIMITS,
     )
+
+
+def untrained_zone_model(plant: Plant, seed: int = 0) -> Model:
+    """A model of a whole plant that judges zones, with random weights."""
+    template, rng = plant.template, np.random.default_rng(seed)
+    by_name = {signal.name: signal for signal in plant.signals}
+    signals = [by_name[name] for name in template.point_signals]
+    ranges = np.array([[signal.low, signal.high] for signal in signals], np.float64)
+    values = rng.uniform(*ranges.T, (200, len(signals)))
+    scaler = fit_scaler(values, np.ones(values.shape, bool), template.point_signals, signals, [Span("normal", 0, 200)])
+    return _zone_model(plant.name, template, zone_preprocessing(template, signals, scaler, ranges, rng, 0.05), seed)

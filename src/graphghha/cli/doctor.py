@@ -51,11 +51,11 @@ def _engine() -> dict[str, Any]:
     from graphghha.errors import GraphGHHAError
 
     try:
-        from graphghha.engine import Engine
+        from graphghha.engine.per_zone import engine_for
         from graphghha.models import load_model, shipped_model
 
         model = load_model(shipped_model("fcu"))
-        engine = Engine(model, model.template.replicate(ZONES))
+        engine = engine_for(model, model.template.replicate(ZONES))
         return {"problem": None, **engine.describe()}
     except GraphGHHAError as exc:
         return {"problem": f"cannot score: {exc}", "backend": None, "considered": {}}

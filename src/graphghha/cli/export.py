@@ -32,17 +32,17 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
     from rich.console import Console
     from rich.progress import Progress
 
-    from graphghha.engine.onnx.export import CHECKED, export_detector, export_network
+    from graphghha.engine.onnx.export import buildings_to_check, export_detector, export_network
     from graphghha.models import load_model, shipped_model
 
     if out is None:
         assert model is not None
         exported = export_network(model)
     else:
+        loaded = load_model(model or shipped_model("fcu"))
         with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("checking", total=sum(rows for _, rows in CHECKED))
-            directory = model or shipped_model("fcu")
-            exported = export_detector(load_model(directory), out, on_row=lambda: progress.advance(task))
+            task = progress.add_task("checking", total=sum(rows for _, rows in buildings_to_check(loaded)))
+            exported = export_detector(loaded, out, on_row=lambda: progress.advance(task))
     if as_json:
         echo_json(exported.to_dict())
         return

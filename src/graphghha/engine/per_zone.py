@@ -55,7 +55,8 @@ class _ByZone:
 
 def engine_for(model: Model, graph: CpsGraph, config: EngineConfig = EngineConfig()) -> Engine:
     """Return the engine that scores this building fastest."""
-    return ZoneEngine(model, graph, config) if _is_zonewise(model, graph) else Engine.from_config(model, graph, config)
+    by_zone = model.judges_zones or _is_zonewise(model, graph)
+    return ZoneEngine(model, graph, config) if by_zone else Engine.from_config(model, graph, config)
 
 
 def _is_zonewise(model: Model, graph: CpsGraph) -> bool:

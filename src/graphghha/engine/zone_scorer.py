@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphghha.classes import CLASSES
 from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.explain import Explainer
-from graphghha.engine.per_zone import ZoneEngine
+from graphghha.engine.per_zone import engine_for
 from graphghha.engine.scorer import BATCH_WINDOWS, Scored, check_known_answer
 from graphghha.graph import CpsGraph
 from graphghha.models import Calibration, Model, log_probabilities
@@ -33,7 +33,7 @@ class ZoneScorer:
     def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
         assert isinstance(model.preprocessing, EvidencePreprocessing)
         check_known_answer(model, Engine.from_config(model, model.template, engine))
-        self.engine = ZoneEngine(model, graph, engine)
+        self.engine = engine_for(model, graph, engine)
         self.featurizer = EvidenceFeaturizer(graph, model.template, model.preprocessing)
         self.calibration = model.calibration
         self._explainer = Explainer(model, model.template)  # a zone is explained by itself

@@ -318,15 +318,15 @@ class Predictors:
     def __init__(self, preprocessing: EvidencePreprocessing, template: CpsGraph) -> None:
         scale = preprocessing.scaler.columns(template.point_signals)
         low, high = preprocessing.ranges.T
-        self._center = ((scale.center - low) / (high - low)).astype(np.float32)
-        self._scale = (scale.scale / (high - low)).astype(np.float32)
-        self._is_switch = np.zeros(len(low), np.float32)
-        self._is_switch[list(preprocessing.switches)] = 1.0
+        self.center = ((scale.center - low) / (high - low)).astype(np.float32)
+        self.scale = (scale.scale / (high - low)).astype(np.float32)
+        self.is_switch = np.zeros(len(low), np.float32)
+        self.is_switch[list(preprocessing.switches)] = 1.0
         self._switches = list(preprocessing.switches)
 
     def state(self, recent: Floats) -> Floats:
         """Return where modes and positions [.. S] stand in their range, from 0 to 1; 0 for other signals."""
-        state: Floats = np.clip(recent * self._scale + self._center, 0.0, 1.0) * self._is_switch
+        state: Floats = np.clip(recent * self.scale + self.center, 0.0, 1.0) * self.is_switch
         return state
 
     def __call__(self, recent: Floats) -> Floats:

@@ -12,19 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from graphghha.engine.front_end import FrontEnd
+from graphghha.engine.onnx.memory import MemoryPart, alarm_flags, append, quantized, summaries
 from graphghha.errors import ConfigError
-from graphghha.graph import NeighborRule, neighborhood
 from graphghha.models import Model
-from graphghha.nn import AduConfig, adu_from_arrays
+from graphghha.nn import AduConfig
 from graphghha.nn.graph_tensors import GraphTensors
 from graphghha.nn.padded_neighbors import Neighbors
-from graphghha.windows import MultiScaleConfig, expectation, features
-from graphghha.windows.multiscale import LIMIT, QUANTUM
+from graphghha.windows import expectation, features
 
 VALUE_ROWS = max(features.VALUES.history_rows, features.RECENT.history_rows)
 RESIDUAL_ROWS = max(features.RESIDUALS.history_rows, features.SIZES.history_rows)
-INPUTS = ("readings", "fresh", "values", "residuals", "known")
-OUTPUTS = ("probabilities", "alarm", "next_values", "next_residuals", "next_known")
 
 
 class Step(NamedTuple):
@@ -37,11 +35,14 @@ class Step(NamedTuple):
     known: Tensor  # [h Z S]
 
 
-class DetectorModule(nn.Module):
+class DetectorModule(FrontEnd):
     """One model on any number of zones that share no nodes. An empty memory is all zeros, with nothing known."""
 
-    center: Tensor  # [S] of the scaler
-    scale: Tensor
+    MEMORY = (
+        MemoryPart("values", VALUE_ROWS),
+        MemoryPart("residuals", RESIDUAL_ROWS),
+        MemoryPart("known", RESIDUAL_ROWS, np.bool_),
+    )
     norm_center: Tensor  # [S f]
     norm_scale: Tensor
     floor: Tensor  # [S] of the expectation, whose weights follow
@@ -52,45 +53,29 @@ class DetectorModule(nn.Module):
     W3: Tensor
     b3: Tensor
     bias: Tensor  # [c] of the calibration
-    source: Tensor  # [n] the signal of each node; S for none
-    known_by: Tensor  # [n n] nodes whose fresh readings make a node known
     nbr: Tensor  # the template's graph, as GraphTensors holds it
     nbr_mask: Tensor
     kinds: Tensor
     roles: Tensor
 
     def __init__(self, model: Model) -> None:
-        super().__init__()
-        config, template = AduConfig.from_dict(model.adu_config), model.template
-        if config.neighbors.neighbor_divisor is not None:
+        if AduConfig.from_dict(model.adu_config).neighbors.neighbor_divisor is not None:
             raise ConfigError(
                 "export: the neighbor cap of this model depends on the size of the graph; use max_neighbors instead"
             )
-        self.adu = adu_from_arrays(template, model.adu_config, model.weights)
-        self.clip = model.scaler.clip
+        super().__init__(model)
         self.raise_at = model.thresholds.rule.raise_at
         self.slope = model.calibration.inverse_temperature
-        nodes = template.signal_nodes
-        scale = model.scaler.columns(template.point_signals)
-        source = np.full(template.num_nodes, len(nodes))
-        source[nodes] = np.arange(len(nodes))
-        tensors = self.adu.tensors(template)
-        constants = {
-            "center": scale.center,
-            "scale": scale.scale,
-            "floor": model.expectation.floor,
-            "norm_center": model.norm.center,
-            "norm_scale": model.norm.scale,
-            "bias": np.array(model.calibration.bias),
-            "source": source,
-            # an unmeasured node is known while a neighbor is, a measured one while its own reading is fresh
-            "known_by": np.where(
-                (source == len(nodes))[:, None], neighborhood(template, NeighborRule()).dense(), np.eye(len(source))
-            ).astype(np.float32),
-            **{name: model.expectation.weights[name] for name in expectation.WEIGHTS},
-        }
-        for name, array in constants.items():
-            self.register_buffer(name, torch.from_numpy(np.array(array)))
+        self.keep({name: model.expectation.weights[name] for name in expectation.WEIGHTS})
+        self.keep(
+            {
+                "floor": model.expectation.floor,
+                "norm_center": model.norm.center,
+                "norm_scale": model.norm.scale,
+                "bias": np.array(model.calibration.bias),
+            }
+        )
+        tensors = self.adu.tensors(model.template)
         for name, tensor in (
             ("nbr", tensors.neighbors.nbr),
             ("nbr_mask", tensors.neighbors.nbr_mask),
@@ -102,12 +87,10 @@ class DetectorModule(nn.Module):
     def forward(self, readings: Tensor, fresh: Tensor, values: Tensor, residuals: Tensor, known: Tensor) -> Step:
         """Process one row: readings [Z S] in SI units, double, their freshness [Z S], bool, and the memory."""
         fresh = fresh & readings.isfinite()
-        scaled = (torch.where(fresh, readings, self.center) - self.center) / self.scale
-        scaled = scaled.clamp(-self.clip, self.clip).float()
-        known = torch.cat([known[1:], fresh[None]])
-        values = torch.cat([values[1:], quantized(scaled, fresh)[None]])
+        scaled = self.scaled(readings, fresh)
+        known, values = append(known, fresh), append(values, quantized(scaled, fresh))
         residual = self.residual(scaled, summaries(values, known, features.RECENT))
-        residuals = torch.cat([residuals[1:], quantized(residual, fresh)[None]])
+        residuals = append(residuals, quantized(residual, fresh))
         points = torch.cat(
             [
                 summaries(values, known, features.VALUES),
@@ -133,11 +116,7 @@ class DetectorModule(nn.Module):
     def windows(self, points: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor]:
         """Turn summaries of signals [Z S f] into features of nodes [Z n f]; also return which nodes are known [Z n]."""
         units = ((points.double() - self.norm_center) / self.norm_scale).clamp(-features.CLIP, features.CLIP)
-        normed = (units.sign() * units.abs().log1p()).float()
-        normed = torch.where(fresh[..., None], normed, 0.0)
-        x = torch.cat([normed, torch.zeros_like(normed[:, :1])], dim=1).index_select(1, self.source)
-        measured = torch.cat([fresh, torch.zeros_like(fresh[:, :1])], dim=1).index_select(1, self.source)
-        return x, measured.float() @ self.known_by.T > 0
+        return self.to_nodes((units.sign() * units.abs().log1p()).float(), fresh)
 
     def score(self, x: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
         """Return calibrated probabilities [Z n c] and alarm flags [Z n]."""
@@ -153,37 +132,5 @@ class DetectorModule(nn.Module):
         )
         logits = self.adu.logits(x.reshape(1, zones * nodes, -1), building, present.reshape(1, zones * nodes))
         probs = (self.slope * logits.double() + self.bias).softmax(dim=-1).float().reshape(zones, nodes, -1)
-        over = 1.0 - probs[..., 0].double() >= self.raise_at
-        return (
-            torch.where(present[..., None], probs, torch.nan),
-            torch.where(present, over.to(torch.int8), torch.full_like(over, -1, dtype=torch.int8)),
-        )
-
-
-def quantized(x: Tensor, fresh: Tensor) -> Tensor:
-    """Return values as multiples of QUANTUM, whose sums in double are exact; 0 where not fresh."""
-    whole = (torch.where(fresh, x, 0.0).clamp(-LIMIT, LIMIT) / QUANTUM).round()
-    return whole * QUANTUM
-
-
-def summaries(history: Tensor, known: Tensor, config: MultiScaleConfig) -> Tensor:
-    """Return features [Z S features] of a history [h Z S], newest last, as windows.multiscale does."""
-
-    def rows(window_s: int) -> int:
-        return window_s // config.step_s
-
-    def count(window_s: int) -> Tensor:
-        return known[-rows(window_s) :].sum(dim=0).double()
-
-    def mean(x: Tensor, window_s: int) -> Tensor:
-        return x[-rows(window_s) :].sum(dim=0) / count(window_s).clamp_min(1)
-
-    def std(x: Tensor, window_s: int) -> Tensor:
-        return (mean(x * x, window_s) - mean(x, window_s).square()).clamp_min(0).sqrt()
-
-    exact = history[-config.history_rows :].double()
-    columns = [exact[-1 - rows(lag_s)] for lag_s in config.lags_s]
-    columns += [mean(exact, window_s) for window_s in config.means_s]
-    columns += [std(exact, window_s) for window_s in config.stds_s]
-    columns += [1.0 - count(window_s) / rows(window_s) for window_s in config.missings_s]
-    return torch.stack(columns, dim=-1).float()
+        alarm = alarm_flags(probs, present, self.raise_at)
+        return torch.where(present[..., None], probs, torch.nan), alarm

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._version import __version__
+from graphghha.classes import CLASSES
 from graphghha.engine.engine import Engine
 from graphghha.engine.frozen import freeze
-from graphghha.engine.scorer import Scorer
+from graphghha.engine.opening import open_scorer, rebuild_rows
 from graphghha.errors import EngineError
 from graphghha.graph import CpsGraph, graph_to_dict
 from graphghha.models import NETWORK_FILE, Model, load_model, write_manifest
-from graphghha.windows import FEATURE_NAMES, STEP_S
+from graphghha.windows import STEP_S
 
 FORMAT = "graphghha-gateway/1"
-# The longest windows are full after three days: one zone is checked that long, larger buildings for an hour.
-CHECKED = ((1, 4400), (2, 60), (5, 60))  # zones, rows
+LARGER = (2, 5)  # zones of the larger buildings that are checked
 COMPARED_ROWS = 60  # the last rows, whose scores are compared
 FAR_OFF = 50.0  # in units of the scaler: beyond every clip, as readings under attack may be
 TOLERANCE = 1e-4  # of calibrated probabilities, since sums run in another order
@@ -33,7 +33,10 @@ try:
     import onnxruntime
     import torch
 
-    from graphghha.engine.onnx.detector import INPUTS, OUTPUTS, RESIDUAL_ROWS, VALUE_ROWS, DetectorModule
+    from graphghha.engine.onnx.detector import DetectorModule
+    from graphghha.engine.onnx.memory import MemoryPart
+    from graphghha.engine.onnx.zone_detector import ZoneDetectorModule
+    from graphghha.nn import adu_from_arrays
     from graphghha.nn.onnx import as_program, export_onnx
 except (ImportError, EngineError) as exc:
     raise EngineError(f"export needs more packages ({exc}); run: pip install 'graphghha[onnx,edge]'") from exc
@@ -53,14 +56,32 @@ class ExportResult:
         return asdict(self)
 
 
+def buildings_to_check(model: Model) -> tuple[tuple[int, int], ...]:
+    """Return zones and rows of the buildings that an exported detector is checked on.
+
+    One zone is checked until the longest windows are full, larger buildings for an hour. A model that was commissioned
+    is checked on the zones of its site.
+    """
+    full = rebuild_rows(model) + COMPARED_ROWS
+    own = _own_zones(model)
+    return ((own, full),) if own else ((1, full), *((zones, COMPARED_ROWS) for zones in LARGER))
+
+
+def _own_zones(model: Model) -> int | None:
+    """Return the number of zones that a model is bound to; None if it serves any number."""
+    zones = model.zone_preprocessing.levels.num_zones if model.judges_zones else 1
+    return None if zones == 1 else zones
+
+
 def export_detector(
     model: Model,
     path: Path,
     *,
-    checked: Sequence[tuple[int, int]] = CHECKED,
+    checked: Sequence[tuple[int, int]] = (),
     on_row: Callable[[], None] = lambda: None,
 ) -> ExportResult:
     """Write a whole detector as one file for onnxruntime: readings in, calibrated probabilities and alarms out."""
+    checked = checked or buildings_to_check(model)
     partial = path.with_name(path.name + ".partial")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -74,7 +95,7 @@ def export_detector(
 
 
 def check_detector(
-    model: Model, path: Path, checked: Sequence[tuple[int, int]] = CHECKED, *, on_row: Callable[[], None] = lambda: None
+    model: Model, path: Path, checked: Sequence[tuple[int, int]], *, on_row: Callable[[], None] = lambda: None
 ) -> float:
     """Return the largest difference of the file's probabilities from the model's; EngineError if it is too large."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -89,15 +110,15 @@ def export_network(directory: Path) -> ExportResult:
     path = directory / NETWORK_FILE
     partial = path.with_suffix(".partial")
     try:
-        export_onnx(DetectorModule(model).adu, partial)
-        differences = [_network_difference(model, partial, model.template.replicate(zones)) for zones, _ in CHECKED]
+        export_onnx(adu_from_arrays(model.template, model.adu_config, model.weights), partial)
+        zones = (1, *LARGER)
+        differences = [_network_difference(model, partial, model.template.replicate(count)) for count in zones]
         _check_tolerance(max(differences), NETWORK_TOLERANCE)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     write_manifest(directory)
-    zones = tuple(zones for zones, _ in CHECKED)
-    return ExportResult(str(path), path.stat().st_size, zones, len(CHECKED), max(differences))
+    return ExportResult(str(path), path.stat().st_size, zones, len(zones), max(differences))
 
 
 def _check_tolerance(worst: float, tolerance: float) -> None:
@@ -108,13 +129,21 @@ def _check_tolerance(worst: float, tolerance: float) -> None:
         )
 
 
+def detector_module(model: Model) -> DetectorModule | ZoneDetectorModule:
+    """Return the module that is exported for a model."""
+    return ZoneDetectorModule(model) if model.judges_zones else DetectorModule(model)
+
+
 def _write_detector(model: Model, path: Path) -> None:
-    detector = DetectorModule(model).eval()
+    detector = detector_module(model).eval()
     # two zones, since the export would treat a size of 1 as a constant
-    inputs = tuple(torch.from_numpy(array) for array in _empty(model, 2).values())
+    own = _own_zones(model)
+    empty = _empty(model, own or 2)
+    inputs = tuple(torch.from_numpy(array) for array in empty.values())
     zones = torch.export.Dim("zones")
-    shapes = ({0: zones}, {0: zones}, {1: zones}, {1: zones}, {1: zones})
-    program = as_program(detector, inputs, INPUTS, OUTPUTS, shapes)
+    shapes = tuple({} if own else {0 if array.ndim == 2 else 1: zones} for array in empty.values())
+    memory = [f"next_{part.name}" for part in detector.MEMORY]
+    program = as_program(detector, inputs, list(empty), ["probabilities", "alarm", *memory], shapes)
     program.model.metadata_props.update({f"graphghha.{key}": json.dumps(data) for key, data in _about(model).items()})
     program.save(str(path))
 
@@ -126,47 +155,55 @@ def _about(model: Model) -> dict[str, Any]:
         "format": FORMAT,
         "version": __version__,
         "plant": model.plant,
+        "judges": "zones" if model.judges_zones else "nodes",
         "step_s": STEP_S,
         "signals": list(template.point_signals),
         "nodes": list(template.names),
-        "classes": list(freeze(model).classes),
-        "memory": {name: list(array.shape[:1]) for name, array in _empty(model, 1).items() if name in INPUTS[2:]},
+        "classes": list(CLASSES if model.judges_zones else freeze(model).classes),
+        "memory": {part.name: [part.rows] for part in _memory(model)},
         "template": graph_to_dict(template),
         "scaler": model.scaler.to_dict(),
-        "features": list(FEATURE_NAMES),
-        "feature_norm": model.norm.to_dict(),
+        "features": list(model.feature_names),
+        **_about_site(model),
         "calibration": model.calibration.to_dict(),
         "thresholds": model.thresholds.to_dict(),
         "provenance": dict(model.provenance),
     }
 
 
+def _about_site(model: Model) -> dict[str, Any]:
+    """Return what features are measured against, or the site that it comes from."""
+    if not model.judges_zones:
+        return {"feature_norm": model.norm.to_dict()}
+    record = model.commissioning
+    return {"commissioning": record.to_dict() if record else None}
+
+
+def _memory(model: Model) -> Sequence[MemoryPart]:
+    return ZoneDetectorModule.MEMORY if model.judges_zones else DetectorModule.MEMORY
+
+
 def _empty(model: Model, zones: int) -> dict[str, NDArray[Any]]:
     """Return the inputs of the first row, with an empty memory."""
-    row = (zones, model.expectation.num_signals)
-    arrays = (
-        np.zeros(row),
-        np.zeros(row, np.bool_),
-        np.zeros((VALUE_ROWS, *row), np.float32),
-        np.zeros((RESIDUAL_ROWS, *row), np.float32),
-        np.zeros((RESIDUAL_ROWS, *row), np.bool_),
-    )
-    return dict(zip(INPUTS, arrays, strict=True))
+    signals, nodes = model.expectation.num_signals, model.template.num_nodes
+    row = {"readings": np.zeros((zones, signals)), "fresh": np.zeros((zones, signals), np.bool_)}
+    return row | {part.name: part.empty(zones, signals, nodes) for part in _memory(model)}
 
 
 def _detector_difference(
     model: Model, session: "onnxruntime.InferenceSession", zones: int, rows: int, on_row: Callable[[], None]
 ) -> float:
     """Return the largest difference from the scorer's probabilities, on readings in and beyond their usual range."""
-    scorer = Scorer(model, model.template.replicate(zones))
+    scorer = open_scorer(model, model.template.replicate(zones))
     values, fresh = _readings(model, zones, rows)
     wanted = np.arange(rows) >= rows - COMPARED_ROWS
     expected = scorer.push(values.reshape(rows, -1), fresh.reshape(rows, -1), wanted).probs
     inputs, worst = _empty(model, zones), 0.0
+    names = [part.name for part in _memory(model)]
     for number in range(rows):
         inputs["readings"], inputs["fresh"] = values[number], fresh[number]
-        probs, alarm, *memory = session.run(list(OUTPUTS), inputs)
-        inputs.update(zip(INPUTS[2:], memory, strict=True))
+        probs, alarm, *memory = session.run(None, inputs)
+        inputs.update(zip(names, memory, strict=True))
         if wanted[number]:
             want = expected[number - rows + len(expected)]
             worst = max(worst, _difference(probs.reshape(want.shape), want))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from graphghha._util.files import atomic_path, atomic_write
 from graphghha._version import __version__
 from graphghha.alarms import AlarmRule
+from graphghha.errors import ConfigError
 from graphghha.lab.baselines import BASELINES, Baseline, TrainingData, fit_baseline
 from graphghha.lab.baselines.base import MEAN_MIN
 from graphghha.lab.baselines.panel import BaselinePanel
@@ -61,6 +62,7 @@ class BaselineSuite:
         progress: Callable[[str], None] = lambda line: None,
         on_day: Callable[[], None] = lambda: None,
     ) -> None:
+        check_can_be_compared(model)
         self.model, self.plant, self._progress, self._on_day = model, load_plant(model.plant), progress, on_day
         self.budget_per_day = model.thresholds.budget_per_day
         self.config = replace(config, validation=config.validation.enough_for(self.budget_per_day))
@@ -194,6 +196,12 @@ class BaselineSuite:
         for _, array in sorted(model.expectation.weights.items()):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+
+def check_can_be_compared(model: Model) -> None:
+    """Raise ConfigError if the baselines cannot be fitted on the features of a model."""
+    if model.judges_zones:
+        raise ConfigError("baselines: they need a model that judges single nodes, and this one judges zones")
 
 
 def _by_zone(array: NDArray[Any]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphghha.engine import AnyScorer, EngineConfig
 from graphghha.lab.baselines import BaselineConfig, BaselineSuite
+from graphghha.lab.baselines.suite import check_can_be_compared
 from graphghha.lab.evaluation.model_card import model_card
 from graphghha.lab.evaluation.protocols import DeployConfig, EvaluationTask, deploy_task, files_task
 from graphghha.lab.evaluation.report import add_equal_false_alarms, baseline_row, build_report, without_nan
@@ -68,6 +69,8 @@ def evaluate_task(
     With baselines or a `false_alarm_rate` (false alarms a day), every row also states what its method detects at that
     rate. The default rate is that of the model at its own threshold.
     """
+    if baselines:
+        check_can_be_compared(task.model)  # now, and not after the scoring
     progress("model: scoring")
     recordings = record_model(task, task.runs, engine=engine, on_day=on_day)
     unseen = record_model(task, task.unseen, engine=engine, on_day=on_day)

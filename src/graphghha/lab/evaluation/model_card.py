@@ -36,7 +36,7 @@ _OPTIONS = ("runs", "days", "zones", "unseen_runs", "seed")
 
 def model_card(model: Model, report: Mapping[str, Any]) -> str:
     """Return the card as Markdown, from a model and the JSON of `graphghha evaluate`."""
-    card, config, provenance = report["card"], report["config"], model.provenance
+    card, config = report["card"], report["config"]
     families = [
         [name, scores["observable_events"], _figure(scores["event_recall"]), _figure(scores["hit_at_1"])]
         for name, scores in sorted(report["families"].items())
@@ -49,13 +49,11 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
             f"# Detector for plant `{model.plant}`",
             "",
             f"A {adu['layer']} ADU of {adu['layers']} layers, {adu['heads']} heads, width {adu['width']}, trained on "
-            f"{provenance['windows']} windows of simulated buildings ({len(provenance['cases_seen'])} cases seen, "
-            f"{len(provenance['unseen_severities'])} severities and {len(provenance['unseen_cases'])} whole cases held "
-            "out). It has never seen real telemetry.",
+            f"{model.provenance['windows']} windows of {_lessons(model)}. It has never seen real telemetry.",
             "",
             f"Report card, deploy protocol: {config['runs']} unseen buildings of {config['zones']} zones, "
             f"{config['days']} scored days each, seed {config['seed']}, {card['observable_events']} visible attacks; "
-            "unseen severities included.",
+            f"{'none of their cases was taught' if _is_exam(model) else 'unseen severities included'}.",
             "",
             *table(
                 ["figure", "value"],
@@ -70,6 +68,24 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
             "",
         ]
     )
+
+
+def _is_exam(model: Model) -> bool:
+    """Return whether training saw no case of the catalogue."""
+    return model.judges_zones and not model.provenance["cases_seen"]
+
+
+def _lessons(model: Model) -> str:
+    """Return what the training showed and held out."""
+    provenance = model.provenance
+    seen, held_out = len(provenance["cases_seen"]), len(provenance["unseen_cases"])
+    if not model.judges_zones:
+        return (
+            f"simulated buildings ({seen} cases seen, {len(provenance['unseen_severities'])} severities and {held_out} "
+            "whole cases held out)"
+        )
+    catalogue = "no case of the catalogue" if _is_exam(model) else f"{seen} cases of the catalogue"
+    return f"random simulated buildings with generic attacks ({catalogue} seen); it judges zones first, then nodes"
 
 
 def _unseen_cases(report: Mapping[str, Any]) -> list[str]:

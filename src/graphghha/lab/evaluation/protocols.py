@@ -92,6 +92,11 @@ class EvaluationTask:
 def deploy_task(model: Model, config: DeployConfig) -> EvaluationTask:
     """Return the buildings of the deploy protocol for a model; LeakError if it was fitted on one of them."""
     plant = load_plant(model.plant)
+    if model.commissioning is not None:
+        raise ConfigError(
+            "deploy protocol: the model was commissioned at a site and fits no other building; evaluate the model that "
+            "it was derived from, or give labelled telemetry of the site"
+        )
     if "cases_seen" not in model.provenance:
         raise CheckpointError(
             "the model's provenance lacks the cases it was trained on; evaluate it on labelled telemetry instead"

@@ -44,7 +44,7 @@ def detection_page(results: Mapping[str, Result], directory: Path, deploy: Resul
         heads_figure(study, directory / "heads.svg")
         parts += _heads(study)
     if study := results.get("ablation"):
-        parts += [*_ablation(study), *_attacker(study["attacker"])]
+        parts += [*_ablation(study), *(_attacker(study["attacker"]) if study["attacker"] else ())]
     page = directory / "detection.md"
     page.write_text("\n".join(parts) + "\n", encoding="utf-8")
     return page

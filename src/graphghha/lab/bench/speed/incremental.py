@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.engine import Engine, IncrementalEngine
+from graphghha.errors import ConfigError
 from graphghha.lab.bench.results import make_result
 from graphghha.lab.bench.speed.correctness import check
 from graphghha.lab.bench.speed.methods import Setup, Task, default_config, synthetic_template
@@ -47,6 +48,8 @@ def run(
 ) -> dict[str, Any]:
     """Return rows by stream and tolerance, and the share of zones that even perfect foresight would recompute."""
     model = load_model(directory)
+    if model.judges_zones:
+        raise ConfigError("bench events: give a model that judges single nodes; this one judges each zone by itself")
     own, zone_nodes = setup.for_model(model), model.template.num_nodes
     rows, bounds, gate = [], [], []
     for count in zones:

@@ -1,6 +1,6 @@
 """Table IV: detection, latency and score differences of the shipped model in fp32, fp16 and bf16.
 
-The buildings of the deploy protocol are simulated and turned into windows once; every dtype scores the same windows.
+The buildings of the deploy protocol are simulated once; every dtype scores the same readings.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.engine import Engine, EngineConfig, Scored, Scorer
+from graphghha.engine import AnyScorer, Engine, EngineConfig, Scored, open_scorer
+from graphghha.engine.per_zone import engine_for
 from graphghha.graph import CpsGraph
 from graphghha.lab.bench.harness import Timing, interleaved
 from graphghha.lab.bench.results import make_result
@@ -62,17 +63,15 @@ def run(
 class _AllDtypes:
     """A scorer that returns the scores of the first dtype and keeps those of all dtypes."""
 
-    def __init__(self, scorer: Scorer, engines: Mapping[str, Engine]) -> None:
-        self._scorer, self._engines = scorer, engines
-        self.kept: dict[str, list[NDArray[np.float32]]] = {name: [] for name in engines}
+    def __init__(self, scorers: Mapping[str, AnyScorer]) -> None:
+        self._scorers = scorers
+        self.kept: dict[str, list[NDArray[np.float32]]] = {name: [] for name in scorers}
 
     def push(self, values: NDArray[Any], fresh: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Scored:
-        windows = self._scorer.featurizer.push(values, fresh, wanted)
-        for name, engine in self._engines.items():
-            shape = (len(windows.rows), engine.num_nodes, len(engine.classes))
-            raw = engine.score(windows.features, windows.known) if len(windows.rows) else np.empty(shape, np.float32)
-            self.kept[name].append(self._scorer.calibration.recalibrate(raw))
-        return Scored(windows.rows, next(iter(self.kept.values()))[-1])
+        scored = {name: scorer.push(values, fresh, wanted) for name, scorer in self._scorers.items()}
+        for name, each in scored.items():
+            self.kept[name].append(each.probs)
+        return next(iter(scored.values()))
 
 
 def record_all_dtypes(
@@ -81,11 +80,10 @@ def record_all_dtypes(
     """Return recordings of the same buildings by dtype."""
     plant = load_plant(model.plant)
     graph = plant.template.replicate(test.zones)
-    engines = _engines(model, graph, dtypes, threads)
     recordings: dict[str, list[Recording]] = {name: [] for name in dtypes}
     runs = deploy_task(model, test).runs
     for number, building in enumerate(runs, 1):
-        scorer = _AllDtypes(Scorer(model, graph, EngineConfig(threads=threads)), engines)
+        scorer = _AllDtypes({name: open_scorer(model, graph, _config(name, threads)) for name in dtypes})
         recording = record(plant, building, scorer)
         for name, probs in scorer.kept.items():
             recordings[name].append(replace(recording, probs=np.concatenate(probs)))
@@ -94,7 +92,11 @@ def record_all_dtypes(
 
 
 def _engines(model: Model, graph: CpsGraph, dtypes: Sequence[str], threads: int) -> dict[str, Engine]:
-    return {name: Engine(model, graph, dtype=name, threads=threads) for name in dtypes}  # type: ignore[arg-type]
+    return {name: engine_for(model, graph, _config(name, threads)) for name in dtypes}
+
+
+def _config(dtype: str, threads: int) -> EngineConfig:
+    return EngineConfig(dtype=dtype, threads=threads)  # type: ignore[arg-type]  # a wrong name fails in the engine
 
 
 def _row(
