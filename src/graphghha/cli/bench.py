@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLANT = "fcu"  # the plant whose template and shipped model are measured by default
+ROOM = ("RM_TEMP", "FCU_RAT")  # its sensors that show the temperature of the room
 
 
 @click.group()
@@ -183,6 +184,22 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
     rows = shift_rows(load_model(scope.model), config, progress=scope.progress)
     settings = {**asdict(config), "model": scope.model.name}
     return make_result("shift", settings, without_nan(rows))
+
+
+@_benchmark("model")
+def attacker(scope: "Scope") -> dict[str, Any]:
+    """An attacker who holds nodes and knows the model.
+
+    Needs a model that judges zones. Random buildings are commissioned and attacked; the attacker then changes the
+    readings of one to three nodes of the zone to hide it.
+    """
+    from dataclasses import replace
+
+    from graphghha.lab.bench.detection.attacker_study import QUICK, StudyConfig, attacker_study
+    from graphghha.models import load_model
+
+    config = replace(QUICK if scope.quick else StudyConfig(), seed=scope.seed)
+    return attacker_study(load_model(scope.model), config, room=ROOM, progress=scope.progress)
 
 
 @_benchmark("dtype")
