@@ -28,7 +28,7 @@ def commission_file(
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> Model:
     """Return a model of the site whose telemetry is in a file, from `days` days that begin at `begin` or the start."""
-    rows = FileRows(TelemetryFile(path), model.template)
+    rows = FileRows(TelemetryFile(path), model.template, any_reporting=True)
     return commission_rows(
         model,
         rows,

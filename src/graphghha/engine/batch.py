@@ -85,7 +85,7 @@ def score_file(
     zones = file.meta.zones
     graph = model.template.replicate(len(zones))
     portion_rows = max(1, min(MAX_PORTION_ROWS, CELLS_PER_PORTION // graph.num_nodes))
-    rows = FileRows(file, model.template, portion_rows=portion_rows)
+    rows = FileRows(file, model.template, portion_rows=portion_rows, any_reporting=model.judges_zones)
     scorer = open_scorer(model, graph, engine)
     layout = _Layout(zones, model.template.names)
     count, unknown = 0, 0

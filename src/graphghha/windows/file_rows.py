@@ -14,6 +14,7 @@ from graphghha.plants import Points, known_plants, load_plant
 from graphghha.plants.telemetry import MISSING, Chunk, TelemetryFile
 from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
 from graphghha.windows.multiscale import DAY, STEP_S
+from graphghha.windows.unchanged import Unchanged, is_sparse
 
 LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
@@ -24,8 +25,19 @@ class FileRows:
     At most a chunk of the file (a day) and a portion of rows are in memory at once.
     """
 
-    def __init__(self, file: TelemetryFile, template: CpsGraph, *, portion_rows: int | None = None) -> None:
-        """Close rows in portions of `portion_rows`, by default a day."""
+    def __init__(
+        self,
+        file: TelemetryFile,
+        template: CpsGraph,
+        *,
+        portion_rows: int | None = None,
+        any_reporting: bool = False,
+    ) -> None:
+        """Close rows in portions of `portion_rows`, by default a day.
+
+        With `any_reporting` the file may lack points, which are then unknown at all times, and may hold changes or
+        coarse samples: if its first day is sparse, a point keeps its last value while its zone is heard.
+        """
         meta = file.meta
         if meta.template_hash != template.content_hash:
             raise SchemaError(
@@ -33,18 +45,22 @@ class FileRows:
                 "use a model that was trained for this plant"
             )
         signals = template.point_signals
-        if missing := [name for name in signals if name not in meta.points]:
+        missing = [name for name in signals if name not in meta.points]
+        if missing and (not any_reporting or len(missing) == len(signals)):
             raise SchemaError(f"{file.path}: the point {missing[0]!r} is missing; the model reads {', '.join(signals)}")
         if meta.step_s != STEP_S:
             raise SchemaError(f"{file.path}: its step is {meta.step_s!r} s; models read one row every {STEP_S} s")
         _check_units(file)
         self.file, self.zones = file, meta.zones
         self.points = tuple(f"{zone}/{name}" for zone in meta.zones for name in signals)
-        self._columns = [meta.points.index(name) for name in signals]
+        # the column after the last one, which is added to the values, is that of points the file lacks
+        self._columns = [meta.points.index(name) if name in meta.points else len(meta.points) for name in signals]
         self._portion = portion_rows or DAY // STEP_S
         step_ms = round(meta.step_s * 1000)
         self._config = GridConfig(step_ms=step_ms, stale_after_ms=5 * step_ms, horizon_rows=self._portion)
         self._grid: Grid | None = None
+        self._any_reporting = any_reporting
+        self.is_sparse = False  # whether points report changes or coarse samples; known with the first row
         self._limits = Points.from_names(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
         self.out_of_limits = 0  # readings outside instrument limits, which count as unknown, as in the monitor
 
@@ -60,10 +76,18 @@ class FileRows:
 
     def __iter__(self) -> Iterator[Rows]:
         self._grid, self.out_of_limits = None, 0
+        unchanged: Unchanged | None = None
+        for rows in self._rows():
+            if self.is_sparse and unchanged is None:
+                unchanged = Unchanged(self.points)
+            yield rows if unchanged is None else unchanged.push(rows)
+
+    def _rows(self) -> Iterator[Rows]:
         for chunk in self.file.chunks():
             times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
             if self._grid is None:
                 self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
+                self.is_sparse = self._any_reporting and is_sparse(chunk.quality != MISSING)
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
@@ -72,7 +96,8 @@ class FileRows:
 
     def _values(self, chunk: Chunk) -> NDArray[np.float64]:
         """Return the values [r p] of a chunk, NaN where there is no reading."""
-        values = np.where(chunk.quality == MISSING, np.nan, chunk.values.astype(np.float64))[..., self._columns]
+        values = np.where(chunk.quality == MISSING, np.nan, chunk.values.astype(np.float64))
+        values = np.concatenate([values, np.full((*values.shape[:-1], 1), np.nan)], axis=-1)[..., self._columns]
         values = values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
         if self._limits is not None:
             impossible = self._limits.impossible(slice(None), values)

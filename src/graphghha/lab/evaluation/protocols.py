@@ -116,7 +116,7 @@ def files_task(model: Model, data: Path) -> EvaluationTask:
     """Return a labelled telemetry file, or all of a folder; LeakError if the model was fitted on their building."""
     plant = load_plant(model.plant)
     files = telemetry_files(data)
-    runs = tuple(read_labelled_run(path, plant) for path in files)
+    runs = tuple(read_labelled_run(path, plant, any_reporting=model.judges_zones) for path in files)
     for path, each in zip(files, runs, strict=True):
         check_leaks(model, each.run)
         if model.commissioning and each.identity.startswith(model.commissioning.data):

@@ -47,7 +47,7 @@ def telemetry_files(path: Path) -> list[Path]:
     return files
 
 
-def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
+def read_labelled_run(path: Path, plant: Plant, *, any_reporting: bool = False) -> LabelledRun:
     """Open one telemetry file with its labels. The seed in its metadata identifies the building for the leak check."""
     file = TelemetryFile(path)
     meta = file.meta
@@ -60,7 +60,7 @@ def read_labelled_run(path: Path, plant: Plant) -> LabelledRun:
             f"{labels_path(path)}: does not exist, and a report card needs labels; "
             f"to score without them, use graphghha score MODEL {path}"
         )
-    rows = FileRows(file, plant.template)
+    rows = FileRows(file, plant.template, any_reporting=any_reporting)
     labels = _read(path, plant, meta.zones)
     first = next(iter(file.chunks()), None)
     if first is None:
