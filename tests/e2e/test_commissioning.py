@@ -21,9 +21,12 @@ def call(*arguments, code=0):
 def site(tmp_path_factory):
     """A random building whose system reports by change of value: nine quiet days, and later days with two attacks."""
     folder = tmp_path_factory.mktemp("site")
-    building = ("--building", 4711, "--observe", "cov", "--zones", 3, "--seed", 5)
+    building = ("--building", 4702, "--observe", "cov", "--zones", 3, "--seed", 5)
     call("simulate", *building, "--days", 9, "--start", "2018-06-01", "--out", folder / "quiet.parquet")
-    cases = ("FCU_VLVStuck_Cooling_100@2,start=2018-06-14T09:00,for=8h", "MAT_Low@3,start=2018-06-14T12:00,for=8h")
+    cases = (
+        "FCU_VLVStuck_Cooling_100@2,start=2018-06-14T09:00,for=8h",
+        "SensorSaturated_FCU_MAT_Low@3,start=2018-06-14T12:00,for=8h",
+    )
     call(
         *("simulate", *building, "--days", 5, "--start", "2018-06-10", "--out", folder / "attacked.parquet"),
         *(word for case in cases for word in ("--case", case)),
@@ -55,24 +58,24 @@ def test_the_attacks_of_later_days_are_found(site, commissioned):
 def test_a_commissioned_model_scores_files_and_refuses_other_buildings(site, commissioned):
     call("score", site / "model", site / "attacked.parquet", "--out", site / "scores.parquet")
     other = site / "other.parquet"
-    call("simulate", "--building", 4711, "--zones", 2, "--days", 1, "--out", other)
-    refused = call("score", site / "model", other, "--out", site / "x.parquet", code=2)
+    call("simulate", "--building", 4702, "--zones", 2, "--days", 1, "--out", other)
+    refused = call("score", site / "model", other, "--out", site / "x.parquet", code=4)
     assert "commissioned for 3 zones, but the site has 2" in refused.output
 
 
 def test_the_days_it_was_commissioned_on_are_no_test(site, commissioned):
     """Labels are empty, so the file could be evaluated; the model has seen it."""
-    refused = call("evaluate", site / "model", site / "quiet.parquet", code=6)
+    refused = call("evaluate", site / "model", site / "quiet.parquet", code=3)
     assert "commissioned on this file" in refused.output
 
 
 def test_too_few_days_are_refused(site):
-    refused = call("commission", site / "attacked.parquet", "--days", 7, "--out", site / "short", code=5)
+    refused = call("commission", site / "attacked.parquet", "--days", 7, "--out", site / "short", code=3)
     assert "has 5.0 days" in refused.output and not (site / "short").exists()
 
 
 def test_a_model_of_single_nodes_cannot_be_commissioned(site):
-    refused = call("commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=7)
+    refused = call("commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=5)
     assert "judges zones" in refused.output
 
 
