@@ -63,6 +63,7 @@ class DeviceClocks:
         self._heard = np.full(count, NEVER)  # running time when last believed
         self._marked_at = np.full(count, NEVER)  # time of reception and stated time of the last observation
         self._marked = np.full(count, NEVER)
+        self._right_at = np.full(count, NEVER)  # time of reception of its last right time
         self._marks = np.zeros(count, np.int64)  # bad marks of a right clock, good marks of a wrong one
         self.running_ms = 0  # receiver's time without its own pauses
         self.received_ms: int | None = None
@@ -88,6 +89,11 @@ class DeviceClocks:
         since = self.running_ms - ABSENT_STEPS * self.tolerance.step_ms - self.tolerance.behind_ms
         is_heard = np.maximum(self._heard, self._resumed) >= since
         return np.where(self._heard == NEVER, self._began >= since, is_heard)
+
+    @property
+    def is_stalled(self) -> NDArray[np.bool_]:
+        """Return which devices have not stated a newer time for more than a row."""
+        return self.running_ms - self._heard > self.tolerance.step_ms + self.tolerance.behind_ms
 
     @property
     def voters(self) -> NDArray[np.bool_]:
@@ -132,8 +138,13 @@ class DeviceClocks:
     def observe(self, newest: Times) -> None:
         """Compare the stated times, believed or not, with the site's clock, and mark the devices."""
         assert self.received_ms is not None
+        if self.site_offset_ms is None:
+            return
+        off = newest - self.received_ms - self.site_offset_ms
+        is_right = (off <= self.tolerance.ahead_ms) & (off >= -self.tolerance.behind_ms)
+        self._right_at[is_right] = self.received_ms
         due = (newest != NEVER) & (self.received_ms - self._marked_at >= self.tolerance.step_ms // 2)
-        if self.site_offset_ms is None or not due.any():
+        if not due.any():
             return
         is_first = self._marked_at == NEVER
         elapsed = np.where(is_first, 0, self.received_ms - self._marked_at)
@@ -141,10 +152,12 @@ class DeviceClocks:
         self._marked_at[due], self._marked[due] = self.received_ms, newest[due]
         if not self.is_tied:
             return
-        off = newest - self.received_ms - self.site_offset_ms
         is_slow = progress < CATCH_UP_SPEED * elapsed
-        is_bad = due & ~is_first & ((off > self.tolerance.ahead_ms) | ((off < -self.tolerance.behind_ms) & is_slow))
-        is_good = due & (np.abs(off) <= np.where(off > 0, self.tolerance.ahead_ms, self.tolerance.behind_ms))
+        # old times beside right ones are readings that were sent again
+        is_repeated = self.received_ms - self._right_at <= self.tolerance.step_ms + self.tolerance.behind_ms
+        is_behind = (off < -self.tolerance.behind_ms) & is_slow & ~is_repeated
+        is_bad = due & ~is_first & ((off > self.tolerance.ahead_ms) | is_behind)
+        is_good = due & is_right
         adds, resets = (is_bad & ~self.is_wrong) | (is_good & self.is_wrong), is_bad & self.is_wrong
         self._marks[adds] += np.where(self.is_wrong, 1, BAD_MARK)[adds]
         self._marks[resets] = 0
@@ -203,7 +216,7 @@ class DeviceClocks:
         return clocks
 
 
-_ARRAYS = ("frontier", "offset", "is_wrong", "_heard", "_marked_at", "_marked", "_marks")
+_ARRAYS = ("frontier", "offset", "is_wrong", "_heard", "_marked_at", "_marked", "_right_at", "_marks")
 _NUMBERS = (
     "running_ms",
     "received_ms",

@@ -56,8 +56,8 @@ class Readings:
 class StepBack:
     """Holds readings with times that were closed long ago until it is clear what they are.
 
-    If most devices go on at the pace of the clock, only earlier than before by the same amount, the plant's clock was
-    set back: the readings are new. Otherwise they are late.
+    If most devices go on at the pace of the clock, only earlier than before by the same amount, and no longer state the
+    times of before, the plant's clock was set back: the readings are new. Otherwise they are late.
     """
 
     def __init__(self, num_devices: int, tolerance: Tolerance) -> None:
@@ -93,6 +93,7 @@ class StepBack:
         It is set back (negative), or forward by what it was set back before (`shift_ms`).
         """
         is_paced = (self._last[0] - self._first[0] >= self._tolerance.step_ms // 2) & (clocks.offset != NEVER)
+        is_paced &= clocks.is_stalled
         steps = (self._last[1] - self._last[0] - clocks.offset)[is_paced]
         if not len(steps):
             return 0

@@ -47,6 +47,7 @@ class Schedule:
     outage: tuple[int, int] | None = None  # first row and number of rows that arrive after it
     order: str = "interleaved"  # of what was stored: row by row, or device by device
     copies: int = 1
+    echo_s: int = 0  # everything comes once more, so much later, while the devices still speak
     junk: bool = False
     kills: tuple[int, ...] = ()  # batches after which the process is killed
 
@@ -65,7 +66,10 @@ class Schedule:
                 sent = true_ms + random.randint(0, 20_000)
                 for point in range(POINTS_EACH):
                     for _ in range(random.randint(1, self.copies)):
-                        yield Reading(device, point, row, stated, sent + random.randint(0, 500))
+                        arrives = sent + random.randint(0, 500)
+                        yield Reading(device, point, row, stated, arrives)
+                        if self.echo_s and row + self.echo_s / 60 < self.rows - 1:
+                            yield Reading(device, point, row, stated, arrives + 1000 * self.echo_s)
 
     def arrivals(self):
         """Yield (time of reception, readings), in order."""
@@ -169,10 +173,12 @@ def test_devices_with_right_clocks_are_judged_as_if_no_clock_were_wrong(minority
         wrong={device: offset for device, offset in wrong.items() if offset is not None},
         stuck={device for device, offset in wrong.items() if offset is None},
         copies=data.draw(st.integers(1, 3)),
+        echo_s=data.draw(st.sampled_from([0, 150, 420])),
         junk=data.draw(st.booleans()),
         kills=tuple(data.draw(st.lists(st.integers(5, 400), max_size=3))),
     )
     _, clock = check(schedule)
+    assert clock.take_shifts() == []
     names = {f"zone-{device}" for device in bad}
     assert {change.device for change in clock.take_changes() if change.is_wrong} == names
 
