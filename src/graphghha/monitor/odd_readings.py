@@ -138,10 +138,20 @@ def choose_start(times_ms: Times, devices: NDArray[np.int64] | None, near_ms: in
     """
     if devices is None:
         return int(times_ms[times_ms >= int(np.median(times_ms)) - DAY_MS].min())
-    votes = np.full(int(devices.max()) + 1, NEVER)
-    np.maximum.at(votes, devices, times_ms)
-    votes = votes[votes != NEVER]
-    supporters = (np.abs(votes[:, None] - votes) <= DAY_MS).sum(axis=1)
+    votes, supporters = _votes(times_ms, devices)
     best = votes[supporters == supporters.max()]
     middle = int(best[np.argmin(np.abs(best - (near_ms if near_ms is not None else best[0])))])
     return int(times_ms[np.abs(times_ms - middle) <= DAY_MS].min())
+
+
+def largest_group(times_ms: Times, devices: NDArray[np.int64]) -> int:
+    """Return how many devices agree on the time within a day."""
+    return int(_votes(times_ms, devices)[1].max())
+
+
+def _votes(times_ms: Times, devices: NDArray[np.int64]) -> tuple[Times, NDArray[np.int64]]:
+    """Return the newest time of each device that was heard, and how many devices are within a day of it."""
+    votes = np.full(int(devices.max()) + 1, NEVER)
+    np.maximum.at(votes, devices, times_ms)
+    votes = votes[votes != NEVER]
+    return votes, (np.abs(votes[:, None] - votes) <= DAY_MS).sum(axis=1)

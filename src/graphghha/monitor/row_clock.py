@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphghha.errors import ConfigError
 from graphghha.monitor.device_clocks import LONGEST_PAUSE_MS, NEVER, ClockChange, DeviceClocks, Times, Tolerance
 from graphghha.monitor.majority import Majority
-from graphghha.monitor.odd_readings import Readings, StepBack, choose_start
+from graphghha.monitor.odd_readings import Readings, StepBack, choose_start, largest_group
 from graphghha.sources import Batch, RowBatch
 from graphghha.windows import Counters, Grid, GridConfig, Rows
 
@@ -273,10 +273,12 @@ class RowClock:
         assert received_ms is not None
         if self._first_received_ms is None:
             self._first_received_ms = received_ms
-        heard = np.unique(self._device_of[self._waiting.columns])
-        if 2 * len(heard) > len(self.clocks.names) or self._waiting.is_full:
+        if not len(self._waiting):
+            return False
+        agreed = largest_group(self._waiting.times_ms, self._device_of[self._waiting.columns])
+        if 2 * agreed > len(self.clocks.names) or self._waiting.is_full:
             return True
-        is_far = abs(int(self._waiting.times_ms[-1]) - received_ms) > DAY_MS if len(self._waiting) else True
+        is_far = abs(int(self._waiting.times_ms[-1]) - received_ms) > DAY_MS
         return received_ms - self._first_received_ms >= (LONG_START_WAIT_MS if is_far else START_WAIT_MS)
 
     def _start(self) -> Iterator[Rows]:

@@ -215,3 +215,9 @@ def test_when_the_whole_plant_is_set_back_the_rows_go_on(devices, step_s, data):
     )
     _, clock = check(schedule)
     assert clock.take_changes() == []
+
+
+def test_two_wrong_clocks_of_five_that_agree_and_are_heard_first_do_not_set_the_time():
+    for offset_s in (40_000_000, -40_000_000):
+        _, clock = check(Schedule(devices=5, rows=25, seed=0, copies=3, wrong={0: offset_s, 1: offset_s}))
+        assert {change.device for change in clock.take_changes()} == {"zone-0", "zone-1"}
