@@ -14,10 +14,11 @@ from graphghha.cli._output import echo
 def is_telemetry(data: Path) -> bool:
     """Return whether a file, or a folder with files like it, is telemetry as `simulate` writes it."""
     from graphghha.errors import SchemaError
+    from graphghha.exports.reader import SUFFIXES
     from graphghha.plants.telemetry import TelemetryFile
 
-    if data.is_dir():
-        return any(data.glob("*.parquet"))
+    if data.is_dir():  # a folder without any table is reported as one without telemetry
+        return any(data.glob("*.parquet")) or not any(each.suffix.lower() in SUFFIXES for each in data.rglob("*"))
     if data.suffix != ".parquet":
         return False
     try:
