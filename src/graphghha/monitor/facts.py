@@ -121,7 +121,7 @@ class FactFinder:
                 reads=signal.format_reading(reads),
                 commanded=signal.format_reading(commanded),
                 agrees=abs(reads - commanded) <= allowed,
-                is_closed=reads - signal.low <= allowed,
+                may_pass=reads < (signal.low + signal.high) / 2,
             )
         return None
 

@@ -21,7 +21,7 @@ class CommandCheck:
     reads: str
     commanded: str
     agrees: bool
-    is_closed: bool = False  # the position is at the low end of its range
+    may_pass: bool = False  # the position is in the lower half of its range, where leaks show
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +64,7 @@ def manipulation_evidence(facts: Facts) -> list[str]:
     """Return the positive evidence for manipulation, a sentence each."""
     found = []
     check = facts.command
-    if check and check.agrees and not check.is_closed and len(facts.contradicting) >= 2:
+    if check and check.agrees and not check.may_pass and len(facts.contradicting) >= 2:
         found.append(
             f"The {check.position} reports {check.reads}, as commanded, but what it acts upon contradicts it: "
             f"{_names(facts.contradicting)}."
@@ -93,8 +93,8 @@ def _equipment(facts: Facts) -> list[str]:
             f"The {check.position} reads {check.reads} while the {check.command} is {check.commanded}: a stuck drive "
             "or one in hand does that."
         )
-    elif check and facts.contradicting and check.is_closed:
-        reasons.append(f"The {check.position} reports closed, but acts as if it was not: one that passes does that.")
+    elif check and facts.contradicting and check.may_pass:
+        reasons.append(f"The {check.position} reports {check.reads}, but acts otherwise: one that passes does that.")
     elif check and facts.contradicting:
         reasons.append(f"A drive that turns without moving the {check.position} reports the position it does not have.")
     if facts.kind == "sensor":

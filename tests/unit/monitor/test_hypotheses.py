@@ -11,7 +11,7 @@ SENSOR = replace(VALVE, name="room temperature", kind="sensor")
 COIL = replace(VALVE, name="coil", is_measured=False)
 SETPOINT = replace(VALVE, name="cooling setpoint", kind="controller", is_setting=True)
 LOOP = replace(VALVE, name="valve command", kind="controller")
-FOLLOWS = CommandCheck(position="valve", command="valve command", reads="40%", commanded="41%", agrees=True)
+FOLLOWS = CommandCheck(position="valve", command="valve command", reads="80%", commanded="81%", agrees=True)
 STUCK = replace(FOLLOWS, reads="100%", agrees=False)
 EQUIPMENT, CONFIGURATION, MANIPULATION = "equipment fault", "configuration or maintenance", "manipulation"
 
@@ -34,7 +34,7 @@ def reasons(facts, kind):
         SENSOR,
         COIL,
         replace(VALVE, command=STUCK, contradicting=("flow", "return water")),
-        replace(VALVE, command=replace(FOLLOWS, is_closed=True), contradicting=("flow", "return water")),
+        replace(VALVE, command=replace(FOLLOWS, may_pass=True), contradicting=("flow", "return water")),
         replace(VALVE, command=FOLLOWS, contradicting=("flow",)),
         replace(SENSOR, held=("room temperature",), readings=20),
         replace(SENSOR, held=tuple("abcdefghijkl"), readings=20),
@@ -75,7 +75,7 @@ def test_positive_evidence_puts_manipulation_first_and_is_its_reason(facts, said
 
 
 def test_reasons_name_the_readings():
-    assert "valve reads 100% while the valve command is 41%" in reasons(replace(VALVE, command=STUCK), EQUIPMENT)
+    assert "valve reads 100% while the valve command is 81%" in reasons(replace(VALVE, command=STUCK), EQUIPMENT)
     sensor = replace(SENSOR, own_deviation="room temperature reads low (18 °C, expected 22)")
     assert reasons(sensor, EQUIPMENT).startswith("Room temperature reads low (18 °C, expected 22); sensors drift")
     assert "3 nodes are suspect" in reasons(replace(COIL, suspects=3), EQUIPMENT)
