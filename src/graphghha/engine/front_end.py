@@ -30,6 +30,7 @@ class FrontEnd(nn.Module):
         template = model.template
         nodes = template.signal_nodes
         self.adu = adu_from_arrays(template, model.adu_config, model.weights)
+        self.tensors = self.adu.tensors(template)  # made here, since an export cannot trace how they are made
         self.clip = model.scaler.clip
         scale = model.scaler.columns(template.point_signals)
         source = np.full(template.num_nodes, len(nodes))

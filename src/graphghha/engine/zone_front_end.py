@@ -152,7 +152,7 @@ class ZoneFrontEnd(FrontEnd):
 
     def node_odds(self, x: Tensor, known: Tensor) -> Tensor:
         """Return the log-odds [b n] of the nodes of single zones, from features [b n f]; meaningless where unknown."""
-        logits = self.adu.logits(x, self.adu.template, known)
+        logits = self.adu.logits(x, self.tensors, known)
         return logits[..., 1] - logits[..., 0]
 
 

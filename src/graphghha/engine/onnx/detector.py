@@ -75,12 +75,11 @@ class DetectorModule(FrontEnd):
                 "bias": np.array(model.calibration.bias),
             }
         )
-        tensors = self.adu.tensors(model.template)
         for name, tensor in (
-            ("nbr", tensors.neighbors.nbr),
-            ("nbr_mask", tensors.neighbors.nbr_mask),
-            ("kinds", tensors.kinds),
-            ("roles", tensors.roles),
+            ("nbr", self.tensors.neighbors.nbr),
+            ("nbr_mask", self.tensors.neighbors.nbr_mask),
+            ("kinds", self.tensors.kinds),
+            ("roles", self.tensors.roles),
         ):
             self.register_buffer(name, tensor.clone())
 

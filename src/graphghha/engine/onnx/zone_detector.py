@@ -107,7 +107,7 @@ class ZoneDetectorModule(ZoneFrontEnd):
 
     def _odds(self, x: Tensor, present: Tensor) -> Tensor:
         """Return the log-odds [Z n], double, from probabilities as the engine gives them."""
-        logits = self.adu.logits(x, self.adu.template, present)
+        logits = self.adu.logits(x, self.tensors, present)
         logs = logits.softmax(dim=-1).double().clamp_min(MIN_PROBABILITY).log()
         return logs[..., 1] - logs[..., 0]
 

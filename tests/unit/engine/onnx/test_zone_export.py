@@ -14,6 +14,7 @@ from graphghha.engine.onnx import export
 from graphghha.engine.zone_front_end import median_of_others as torch_median
 from graphghha.errors import EngineError
 from graphghha.models import Thresholds, load_model, save_model
+from graphghha.nn.graph_tensors import graph_tensors
 from graphghha.windows.peers import median_of_others
 from model_builders import small_zone_model
 
@@ -90,6 +91,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def exported(model, tmp_path_factory):
+    graph_tensors.cache_clear()  # as in a process that has not scored anything
     with unchecked_shapes():
         return export.export_detector(model, tmp_path_factory.mktemp("export") / "loop.onnx")
 
