@@ -27,7 +27,7 @@ def shift_page(results: Sequence[Result], directory: Path) -> Path:
         "",
         " ".join(INTRODUCTION.format(zones=config["zones"], days=config["days"], gap=gap).split()),
     ]
-    for model in dict.fromkeys(_model(result) for result in reversed(results)):
+    for model in dict.fromkeys(map(_model, results)):
         text += _section(model, [result for result in results if _model(result) == model])
     page = directory / "shift.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
