@@ -97,22 +97,21 @@ def _pool(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _summary(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     false, quiet = ([row[name] / row["days"] for row in rows] for name in ("false", "quiet"))
     events = sum(row["events"] for row in rows)
-    shares = [
-        _interval(sum(row[name] for row in rows) / events, wilson_interval(sum(row[name] for row in rows), events))
-        for name in ("found", "named")
-    ]
+    shares = [_share(sum(row[name] for row in rows), events) for name in ("found", "named")]
     rates = [f"{median(values):.2f}, {max(values):.2f}" for values in (false, quiet)]
     return (*rates, *shares, str(events))
 
 
 def _line(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
     false = _interval(row["false"] / row["days"], poisson_interval(row["false"], row["days"]))
-    found = (
-        _interval(row["found"] / row["events"], wilson_interval(row["found"], row["events"])) if row["events"] else ""
-    )
-    named = f"{row['named'] / row['events']:.2f}" if row["events"] else ""
+    found = _share(row["found"], row["events"])
+    named = f"{row['named'] / row['events']:.2f}" if row["events"] else "undefined"
     precision = "undefined" if row["precision"] is None else f"{row['precision']:.2f}"
     return name, false, f"{row['quiet'] / row['days']:.2f}", found, row["events"], named, precision
+
+
+def _share(count: int, total: int) -> str:
+    return _interval(count / total, wilson_interval(count, total)) if total else "undefined"
 
 
 def _interval(value: float, interval: tuple[float, float]) -> str:
