@@ -188,7 +188,7 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
 
 @_benchmark("model")
 def attacker(scope: "Scope") -> dict[str, Any]:
-    """An attacker who knows the model.
+    """An attacker who changes readings he holds.
 
     Needs a model that judges zones. Random buildings are commissioned and attacked; the attacker then changes the
     readings of one to three nodes of the zone to hide it.

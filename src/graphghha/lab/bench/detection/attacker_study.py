@@ -200,7 +200,8 @@ def _attacks(
         targets = np.flatnonzero(cells[window, zone].any(axis=0)).tolist()
         signals = tuple(signal_of[node] for node in targets if node in signal_of)
         honest = [of[window, zone] for column, of in error.items() if column not in signals]
-        hours = float(np.nanmean(honest[0])) * 24 if honest and np.isfinite(honest[0]).any() else float("nan")
+        shown = [each for each in honest if np.isfinite(each).any()]
+        hours = float(np.nanmean(shown[0])) * 24 if shown else float("nan")
         attacks.append(Attack(zone, window, signals, hours))
     return tuple(attacks[: config.attacks])
 
@@ -218,7 +219,7 @@ def _quiet_scores(sites: Sequence[Site], config: StudyConfig) -> tuple[list[floa
         with torch.no_grad():
             if "shipped_witness" in names:
                 own, base = ([DEFENCES["none"](Views(view), None).numpy() for view in of] for of in (views, shipped))
-                offset = _highest(base, site.threshold) - _highest(own, site.threshold)
+                offset = _highest(base) - _highest(own)
             for name in names:
                 scores = [
                     DEFENCES[name](Views(view, base_view, offset), None).numpy()
@@ -235,8 +236,8 @@ def _quiet_views(building: RecordedBuilding, zone: int) -> View:
     return building.front_end, x[zone::zones], known[zone::zones]
 
 
-def _highest(scores: Sequence[NDArray[Any]], threshold: float = 0.0) -> float:
-    return float(np.quantile(np.concatenate([each.ravel() for each in scores]), HIGHEST_SHARE)) - threshold
+def _highest(scores: Sequence[NDArray[Any]]) -> float:
+    return float(np.quantile(np.concatenate([each.ravel() for each in scores]), HIGHEST_SHARE))
 
 
 def _false_alarms(sites: Sequence[Site], scores: Sequence[NDArray[Any]], threshold: float) -> float:
