@@ -256,11 +256,12 @@ def _verdicts(
         )
         ranked = rank_signals(seen, defence)
         order = [*sorted(attack.signals, key=ranked.index), *(at for at in ranked if at not in attack.signals)]
+        lowest = float("inf")  # who holds more nodes may leave them as they are
         for held in (0, *config.held):
             readings = hide(seen, defence, order[:held], config.effort) if held else seen.readings
             with torch.no_grad():
-                highest = float(defence(judged.views(readings), None).max())
-            excess = highest - site.threshold - shift[name]
+                lowest = min(lowest, float(defence(judged.views(readings), None).max()))
+            excess = lowest - site.threshold - shift[name]
             verdicts.append(Verdict(held, name, excess, attack.kelvin_hours_per_day))
     return verdicts
 
