@@ -12,13 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph
-from graphghha.windows.evidence import Compared, EvidencePreprocessing, Predictors, Summaries, Summary
+from graphghha.windows.evidence import (
+    LEAST_STEP,
+    Compared,
+    EvidencePreprocessing,
+    Predictors,
+    Summaries,
+    Summary,
+)
 from graphghha.windows.expectation import reach
 from graphghha.windows.levels import CLIP, Levels, apply_slopes
+from graphghha.windows.multiscale import HOUR, STEP_S
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
+ROWS_PER_HOUR = HOUR // STEP_S
 KEEP_EVERY = 5  # rows; neighboring rows tell the same
 SLOPE_PENALTY = 0.03  # of every slope, per row; the constant is not penalized
 RARE = 0.002  # the share of time in which a level is exceeded
@@ -26,6 +35,8 @@ LEAST_OF_ZONES = 0.7  # of the median level of all zones: one quiet zone is no r
 LEAST_OF_SHIPPED = 0.3
 LEAST_UNREST = 0.2  # in logarithms
 LEAST_GAP = 0.01  # in scaled units
+RESTING = 1.0  # changes an hour, below which a point rests most of the time
+LARGEST_BAND = 0.02  # of an instrument's range; larger steps are decisions, such as those of a setpoint
 EXCLUDED = 1e9  # penalty of predictors that a signal must not use
 
 
@@ -72,15 +83,17 @@ def fit_levels(days: SiteDays, preprocessing: EvidencePreprocessing, template: C
     residuals = np.clip(corrected / width, -CLIP, CLIP)
     summary, kept = summarize_days(residuals, compared)
     fresh = compared.fresh[kept]
+    band = dead_bands(compared, Predictors(preprocessing, template).scale)
+    held = band / np.median(compared.spreads[::KEEP_EVERY], axis=0) / width  # the residual that a dead band can hide
     return FittedLevels(
         Levels(
             slopes=np.mean(slopes, axis=0, dtype=np.float32),
             bounds=bounds,
             width=width,
-            spans=_rare(summary.spans, fresh, heard, shipped.spans),
-            sizes=_rare(summary.sizes, fresh, heard, shipped.sizes),
-            restlessness=_unrest(summary.restlessness[..., 0], fresh, heard, shipped.restlessness),
-            gap=_gap(summary.gaps[..., 0], compared.has_others[kept], shipped.gap),
+            spans=np.maximum(_rare(summary.spans, fresh, heard, shipped.spans), held[..., None]),
+            sizes=np.maximum(_rare(summary.sizes, fresh, heard, shipped.sizes), held[..., None]),
+            restlessness=_unrest(summary.restlessness[..., 0], fresh, heard, shipped.restlessness, band),
+            gap=_gap(summary.gaps[..., 0], compared.has_others[kept], shipped.gap, band),
             heard=heard,
         ),
         residuals,
@@ -101,15 +114,17 @@ def pooled_levels(summaries: list[tuple[Summary, Bools, Bools]], width: Floats, 
     fresh = np.concatenate([fresh.reshape(-1, 1, signals) for _, fresh, _ in summaries])
     others = np.concatenate([others.reshape(-1, 1, signals) for _, _, others in summaries])
     heard, spans = np.ones((1, signals), np.bool_), together("spans")
-    none = np.full((1, signals), np.float32(1e-3))
+    none, no_band = np.full((1, signals), np.float32(1e-3)), np.zeros((1, signals), np.float32)
     return Levels(
         slopes=np.zeros((1, signals, num_predictors), np.float32),
         bounds=np.zeros((1, signals, 2), np.float32),
         width=width,
         spans=_rare(spans, fresh, heard, np.repeat(none[..., None], spans.shape[-1], axis=-1)),
         sizes=_rare(together("sizes"), fresh, heard, np.repeat(none[..., None], 2, axis=-1)),
-        restlessness=_unrest(together("restlessness")[..., 0], fresh, heard, np.zeros((1, signals, 3), np.float32)),
-        gap=_gap(together("gaps")[..., 0], others, np.tile(np.array([0.0, 1.0], np.float32), (1, signals, 1))),
+        restlessness=_unrest(
+            together("restlessness")[..., 0], fresh, heard, np.zeros((1, signals, 3), np.float32), no_band
+        ),
+        gap=_gap(together("gaps")[..., 0], others, np.tile(np.array([0.0, 1.0], np.float32), (1, signals, 1)), no_band),
         heard=heard,
     )
 
@@ -166,6 +181,25 @@ def _width(corrected: Floats, fresh: Bools, heard: Bools, shipped: Floats) -> Fl
     return np.where(heard, np.maximum(width, least), shipped).astype(np.float32)
 
 
+def dead_bands(compared: Compared, range_per_unit: Floats) -> Floats:
+    """Return the change that a point hides while it rests [Z S], scaled; 0 for points that move all the time.
+
+    A point that is rounded or reports changes only stays within a dead band of the true value, often for days: a closed
+    valve may be reported as 0.4 % open. Two weeks do not show all the values it may stop at.
+    """
+    moved = (compared.steps > 0) & compared.has_steps  # [n Z S]
+    pairs = np.maximum(compared.has_steps.sum(axis=0), 1)
+    per_hour = moved.sum(axis=0) / pairs * ROWS_PER_HOUR
+    band = np.zeros(moved.shape[1:], np.float32)
+    for signal in range(moved.shape[-1]):
+        resting = per_hour[:, signal] < RESTING
+        steps = compared.steps[:, resting, signal][moved[:, resting, signal]]
+        if len(steps):
+            least = np.quantile(steps, 0.05)
+            band[resting, signal] = least if least * range_per_unit[signal] <= LARGEST_BAND else 0.0
+    return band
+
+
 def central_width(values: Floats, fresh: Bools) -> Floats:
     """Return the width of the central 98 % [Z S] as a standard deviation; 0 where nothing is known."""
     low, high = _quantiles(values, fresh, (0.01, 0.99))
@@ -184,17 +218,19 @@ def _rare(values: Floats, fresh: Bools, heard: Bools, shipped: Floats) -> Floats
     return np.where(heard[..., None], np.maximum(level, 1e-3), shipped).astype(np.float32)
 
 
-def _unrest(values: Floats, fresh: Bools, heard: Bools, shipped: Floats) -> Floats:
+def _unrest(values: Floats, fresh: Bools, heard: Bools, shipped: Floats, band: Floats) -> Floats:
     low, middle, high = _quantiles(values, fresh, (RARE, 0.5, 1 - RARE))
+    # a resting point may move there and back within an hour
+    high = np.maximum(high, np.log(2 * band / ROWS_PER_HOUR + LEAST_STEP))
     levels = np.stack(
         [np.minimum(low, middle - LEAST_UNREST), middle, np.maximum(high, middle + LEAST_UNREST)], axis=-1
     )
     return np.where(heard[..., None], levels, shipped).astype(np.float32)
 
 
-def _gap(values: Floats, known: Bools, shipped: Floats) -> Floats:
+def _gap(values: Floats, known: Bools, shipped: Floats, band: Floats) -> Floats:
     low, middle, high = _quantiles(values, known, (0.01, 0.5, 0.99))
-    levels = np.stack([middle, np.maximum((high - low) / 4.65, LEAST_GAP)], axis=-1)
+    levels = np.stack([middle, np.maximum((high - low) / 4.65, np.maximum(band, LEAST_GAP))], axis=-1)
     heard: Bools = np.asarray(known.any(axis=0))
     return np.where(heard[..., None], levels, shipped).astype(np.float32)
 

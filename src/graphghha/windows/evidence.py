@@ -111,6 +111,7 @@ class Compared:
     recent: Floats  # [r Z S] means of the last five minutes, scaled
     fresh: Bools  # [r Z S]
     residuals: Floats  # [r Z S] in units of the expected spread; 0 where not fresh
+    spreads: Floats  # [r Z S] the expected spread, scaled
     gaps: Floats  # [r Z S] recent mean minus the median of the other zones
     has_others: Bools  # [r Z S] whether there is such a median
     steps: Floats  # [r Z S] absolute difference to the row before
@@ -139,6 +140,7 @@ class Comparer:
             recent=recent,
             fresh=fresh,
             residuals=np.where(fresh, (recent - mean) / spread, np.float32(0.0)),
+            spreads=spread,
             gaps=np.where(has_others, recent - others, np.float32(0.0)),
             has_others=has_others & fresh,
             steps=steps,

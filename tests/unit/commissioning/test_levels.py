@@ -7,7 +7,7 @@ import pytest
 
 from builders import loop_template
 from graphghha.commissioning.commission import commission, shipped_view, thresholds_at
-from graphghha.commissioning.levels import fit_levels, join_days, summarize_days
+from graphghha.commissioning.levels import dead_bands, fit_levels, join_days, summarize_days
 from graphghha.commissioning.threshold import episodes, own_threshold
 from graphghha.errors import DataError
 from graphghha.models import Thresholds
@@ -60,6 +60,26 @@ def test_a_quiet_building_gets_narrow_levels_but_no_zone_much_narrower_than_the_
     spans = levels.spans[:, TEMP, 2]
     assert spans[1] == pytest.approx(0.7 * np.median(spans), rel=1e-5)
     assert levels.num_zones == 3 and levels.fits(3) and not levels.fits(4)
+
+
+def test_a_resting_point_may_stop_anywhere_in_its_dead_band():
+    """A closed valve that reports changes of 0.1 only is no closer to the truth than that, whatever two weeks show."""
+    preprocessing = small_zone_preprocessing(scale=0.0)
+    values = site(4).reshape(-1, 3, SIGNALS)
+    values[:, :, TEMP] = 20.0
+    values[:DAY, 1, TEMP] = 20.1  # the only change of four days
+    setpoint = (TEMP + 1) % SIGNALS
+    values[:, :, setpoint] = np.where(np.arange(len(values)) % DAY < DAY // 2, 15.0, 20.0)[:, None]
+    days = compared(values.reshape(len(values), -1))
+    share = np.full(SIGNALS, 0.01 * preprocessing.scaler.scale[TEMP], np.float32)  # a range of 100
+    band = dead_bands(days.compared, share)
+    assert band[:, TEMP] * preprocessing.scaler.scale[TEMP] == pytest.approx(0.1, rel=1e-3)
+    moving = [at for at in range(SIGNALS) if at != TEMP]
+    assert not band[:, moving].any(), "points that move all the time have none, nor has a setpoint with its schedule"
+    levels = fit_levels(days, preprocessing, TEMPLATE).levels
+    spread = np.median(days.compared.spreads[:, 0, TEMP])
+    assert (levels.spans[0, TEMP] * levels.width[0, TEMP] * spread >= 0.99 * band[0, TEMP]).all()
+    assert levels.gap[0, TEMP, 1] >= band[0, TEMP] * 0.99
 
 
 def test_points_that_are_never_heard_keep_the_shipped_levels_and_are_marked():
