@@ -1,16 +1,18 @@
 """The one place where the parts meet: a settings file becomes a running service, a model directory a detector."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
+from graphghha.learning import Learner, LearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, shipped_model
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
@@ -34,6 +36,7 @@ from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
 
 PLAUSIBILITY_S = 20.0  # how long a recording is looked at before it is watched
+HEARD_WITHIN_MS = 3_600_000  # a zone that is silent for longer may be dead, so its points are unknown
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
 
@@ -43,13 +46,18 @@ def open_monitor(settings: Settings) -> Service:
         journal = opened.enter_context(_open_journal(settings))
         sites = {site.name: site for site in settings.site}
         trusted = trusted_keys(settings)
-        monitor = Monitor(journal, load=lambda name, directory: open_detector(directory, sites[name].zones, trusted))
+        learner = Learner(journal.path, _learning_plans(settings))
+        load = partial(_open_site_detector, sites, learner, trusted)
+        monitor = Monitor(journal, load=load)
         sources: dict[str, Source] = {}
         for name, site in sites.items():
-            sources[name] = _add_site(monitor, site, trusted)
+            detector = load(name, site.model or shipped_model(site.plant))
+            monitor.add(name, detector, _site_config(site, learns=name in learner.plans))
+            sources[name] = open_source(site.source_config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)
         models = {name: site.model for name, site in sites.items() if site.model}
-        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s)
+        learning = learner.run if learner.plans else None
+        service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s, learning=learning)
         for sink in settings.sink:
             cursor = Cursor(_cursor_folder(settings) / f"{sink.name}.cursor")
             service.follow(sink.open(), cursor, FollowRule(kinds=sink.events, heartbeat_s=sink.heartbeat_s))
@@ -79,6 +87,7 @@ def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = Non
         history_rows=rebuild_rows(model),
         zone_judgement=zone_judgement(model),
         signed_by=signed_by,
+        commissioning=model.commissioning.to_dict() if model.commissioning else None,
         further_numbers={
             "calibration.inverse_temperature": model.calibration.inverse_temperature,
             "calibration.bias": list(model.calibration.bias),
@@ -194,21 +203,45 @@ def _cursor_folder(settings: Settings) -> Path:
     return settings.monitor.state_dir / "sinks"
 
 
-def _add_site(monitor: Monitor, site: SiteTable, trusted: TrustedKeys) -> Source:
-    """Add a site to the monitor and return the source of its readings."""
-    if site.model is not None:
-        detector = open_detector(site.model, site.zones, trusted)
-    else:  # a shipped model is trusted like the code that it comes with
-        detector = open_detector(shipped_model(site.plant), site.zones)
-    monitor.add(site.name, detector, _site_config(site))
-    return open_source(site.source_config, site=site.name, points=detector.points, plant=detector.plant)
+def _open_site_detector(
+    sites: Mapping[str, SiteTable], learner: Learner, trusted: TrustedKeys, name: str, directory: Path
+) -> Detector:
+    """Return a detector of a model directory, or of what the site's own days have made of that model."""
+    # a shipped model is trusted like the code that it comes with, and one of the private state folder like its base
+    zones, is_shipped = sites[name].zones, sites[name].model is None
+    detector = open_detector(directory, zones, None if is_shipped else trusted)
+    plan = learner.plans.get(name)
+    newest = plan.newest() if plan and plan.base == directory else None
+    if newest is None:
+        return detector
+    return replace(open_detector(newest[0], zones), is_own=True, signed_by=detector.signed_by)
 
 
-def _site_config(site: SiteTable) -> SiteConfig:
+def _learning_plans(settings: Settings) -> dict[str, LearningPlan]:
+    """Return how the sites are commissioned whose models can be, and are not yet."""
+    plans = {}
+    for site in settings.site:
+        base = site.model or shipped_model(site.plant)
+        is_recording = isinstance(site.source_config, FileConfig)  # which gives the same alarms whenever it is watched
+        model = load_model(base) if site.learn_days and not is_recording else None
+        if model and model.judges_zones and model.commissioning is None:
+            plans[site.name] = LearningPlan(
+                base=base,
+                folder=settings.monitor.state_dir / "models" / site.name,
+                zones=site.zones,
+                step_ms=round(load_plant(site.plant).step_s * 1000),
+                days=site.learn_days,
+                again_days=site.relearn_days,
+            )
+    return plans
+
+
+def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
     clock = RowClockConfig(
         step_ms=round(load_plant(site.plant).step_s * 1000),
         lateness_ms=round(site.lateness_s * 1000),
         stale_after_ms=round(site.stale_after_s * 1000),
+        unchanged_for_ms=HEARD_WITHIN_MS if site.reports == "changes" else 0,
         patience_ms=round(site.patience_s * 1000),
     )
     return SiteConfig(
@@ -216,4 +249,5 @@ def _site_config(site: SiteTable) -> SiteConfig:
         warm_up_rows=site.warm_up_rows,
         lost_after_ms=round(site.lost_after_s * 1000),
         latching=site.latching,
+        learn_days=site.learn_days if learns else 0,
     )

@@ -57,4 +57,5 @@ def commission(
     assert derived.commissioning is not None
     for line in describe(derived):
         echo(line, err=True)
-    echo_json({"model": str(out), **asdict(derived.commissioning)}) if as_json else str(out)
+    if as_json:
+        echo_json({"model": str(out), **asdict(derived.commissioning)})

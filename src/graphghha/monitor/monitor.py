@@ -20,7 +20,7 @@ from graphghha.monitor.commit_buffer import CommitBuffer
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
 from graphghha.monitor.journal import Journal, parse_command
-from graphghha.monitor.model_swap import PreparedModel, describe_swap
+from graphghha.monitor.model_swap import PreparedModel, describe_commissioning, describe_swap
 from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
 from graphghha.monitor.status import summarize_site
@@ -61,6 +61,9 @@ class Monitor:
         self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
         now_ms = self._time_ms(name)
         self._report_damage(name)
+        if self.sites[name].is_learning and not self.sites[name].steps:
+            body = {"days": config.learn_days, "meanwhile": "judged by the numbers that the model was shipped with"}
+            buffer.events.append(Event(now_ms, "site.learning", body))
         if note:
             log.warning("%s: %s", name, note)
             buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))
@@ -144,6 +147,8 @@ class Monitor:
             self.record(name, Event(self._time_ms(name), "model.refused", body))
         else:
             self.record(name, Event(self._time_ms(name), "model.swapped", describe_swap(was, detector)))
+            if detector.is_own and detector.commissioning != was.commissioning:
+                self.record(name, Event(self._time_ms(name), "site.commissioned", describe_commissioning(detector)))
         self.commit()
         return not reason
 

@@ -37,6 +37,7 @@ class RowClockConfig:
     step_ms: int = 60_000
     lateness_ms: int = 30_000  # how long a row waits for late readings
     stale_after_ms: int = 300_000
+    unchanged_for_ms: int = 0  # how long the silence of a point means "unchanged" while its device is silent as well
     patience_ms: int = DAY_MS  # how long rows stay open for readings that were stored while a connection was cut
 
     def __post_init__(self) -> None:
@@ -52,7 +53,10 @@ class RowClockConfig:
         """Return the grid that holds the rows of the patience open."""
         rows = -(-self.patience_ms // self.step_ms) + SPARE_ROWS
         return GridConfig(
-            step_ms=self.step_ms, stale_after_ms=self.stale_after_ms, horizon_rows=max(rows, SLICE_ROWS + SPARE_ROWS)
+            step_ms=self.step_ms,
+            stale_after_ms=self.stale_after_ms,
+            unchanged_for_ms=self.unchanged_for_ms,
+            horizon_rows=max(rows, SLICE_ROWS + SPARE_ROWS),
         )
 
 

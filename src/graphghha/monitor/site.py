@@ -14,7 +14,7 @@ from graphghha.monitor.building_incident import join_building
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
-from graphghha.monitor.row_clock import RowClock, RowClockConfig
+from graphghha.monitor.row_clock import DAY_MS, RowClock, RowClockConfig
 from graphghha.monitor.zone_incident import ZoneIncidents
 from graphghha.monitor.zone_watch import ZoneChange, ZoneWatch
 from graphghha.sources import Batch
@@ -34,6 +34,7 @@ class SiteConfig:
     lost_after_ms: int = 300_000  # silence of the whole site
     settle_rows: int = 10  # rows not scored after such a silence: the first ones show the gap rather than the plant
     latching: bool = False
+    learn_days: int = 0  # of rows after which the model is adapted to the site; 0: never
 
     def __post_init__(self) -> None:
         for name in ("warm_up_rows", "settle_rows"):
@@ -107,6 +108,17 @@ class Site:
     def is_warm(self) -> bool:
         """Return whether scoring has started."""
         return self._rows >= self.config.warm_up_rows
+
+    @property
+    def is_learning(self) -> bool:
+        """Return whether the model is still to be adapted to the site."""
+        return self.config.learn_days > 0 and self.detector.commissioning is None
+
+    @property
+    def learning_until_ms(self) -> int | None:
+        """Return the plant time at which the site has been watched for long enough; None if it is not learning."""
+        first_ms = self.time_ms - self._rows * self.config.clock.step_ms
+        return first_ms + self.config.learn_days * DAY_MS if self.is_learning and self._rows else None
 
     @property
     def is_flood(self) -> bool:

@@ -43,6 +43,7 @@ def summarize_site(site: Site) -> dict[str, Any]:
         "model": site.detector.model,
         "is_lost": site.is_lost,
         "is_warm": site.is_warm,
+        "learning_until": site.learning_until_ms and iso(site.learning_until_ms),
         "is_flood": site.is_flood,
         "steps": site.steps,
         "zones": [

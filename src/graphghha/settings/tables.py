@@ -173,9 +173,12 @@ class SiteTable(Credentials):
     client_id: Name | None = None
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
     stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this is no longer used
+    reports: Literal["interval", "changes"] = "interval"  # "changes": silence means "unchanged" while a zone is heard
     lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     patience_s: float = Field(default=86_400.0, ge=3_600, le=604_800)  # how long rows wait for stored readings
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
+    learn_days: Literal[0] | Annotated[int, Field(ge=7, le=90)] = 14  # of its own, to commission the site on; 0: never
+    relearn_days: int = Field(default=7, ge=0)  # until it is commissioned again on its newest days; 0: never
     latching: bool = False  # alarms stay until an operator resets them
     force: bool = False  # watch a recording although its readings do not fit the points they map to
 

@@ -75,10 +75,11 @@ class GridConfig:
 
     step_ms: int = 60_000
     stale_after_ms: int = 300_000  # a value older than this at the row's time is dropped
+    unchanged_for_ms: int = 0  # unless its device was heard within this time: then silence means "unchanged"
     horizon_rows: int = 1_500  # rows that are open at most: a little more than a day of minutes
 
     def __post_init__(self) -> None:
-        for name, least in (("step_ms", 1), ("stale_after_ms", 0), ("horizon_rows", 1)):
+        for name, least in (("step_ms", 1), ("stale_after_ms", 0), ("unchanged_for_ms", 0), ("horizon_rows", 1)):
             if getattr(self, name) < least:
                 raise ConfigError(f"grid.{name} {getattr(self, name)} must be at least {least}")
 
@@ -93,6 +94,9 @@ class Grid:
         self._columns = {point: column for column, point in enumerate(self.points)}
         if not self.points or len(self._columns) < len(self.points):
             raise ConfigError("grid: give at least one point, and each point once")
+        names = [point.rpartition("/")[0] for point in self.points]
+        devices = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        self._device_of = np.array([devices[name] for name in names], np.int64)
         open_cells = (config.horizon_rows, len(self.points))
         self._next = -(-start_ms // config.step_ms)  # number of the oldest open row
         self._value = np.zeros(open_cells)
@@ -272,9 +276,18 @@ class Grid:
 
         times_ms = rows * step
         fresh = times_ms[:, None] - time[1:] <= self.config.stale_after_ms
+        if self.config.unchanged_for_ms:
+            heard = times_ms[:, None] - self._newest_of_device(time[1:]) <= self.config.unchanged_for_ms
+            fresh |= heard & (time[1:] != NEVER)
         self._counts[_GAP] += (fresh & ~filled).sum(axis=0)
         self._counts[_STALE] += (~fresh).sum(axis=0)
         return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh, filled.any(axis=1))
+
+    def _newest_of_device(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return when the device of every point was last heard, from when every point was, [r p]."""
+        newest = np.full((self._device_of.max() + 1, len(times)), NEVER)
+        np.maximum.at(newest, self._device_of, times.T)
+        return newest[self._device_of].T
 
     def to_state(self) -> dict[str, Any]:
         """Return the state as numbers and arrays; of the open rows, only those with readings."""

@@ -81,3 +81,15 @@ def test_a_model_of_another_graph_is_refused_when_it_is_prepared(watched, tmp_pa
     monitor, _, offered = watched
     offered["model"] = detector(graph=TEMPLATE.replicate(2))
     assert "made for another graph" in monitor.prepare_model("office", tmp_path).reason
+
+
+def test_a_model_that_the_monitor_adapted_to_the_site_is_a_commissioning(watched, tmp_path):
+    monitor, journal, offered = watched
+    standing = [{"zone": "zone-1", "node": "temp", "share_of_time": 0.4}]
+    record = {"first": "2018-01-01", "last": "2018-01-15", "days": 14, "threshold": 5.0, "standing": standing}
+    own = replace(detector(model="20180115@1"), rule=AlarmRule(raise_at=0.99), commissioning=record, is_own=True)
+    offered["model"] = own
+    assert monitor.swap_model("office", tmp_path) and monitor.swap_model("office", tmp_path)
+    assert [body["priority"] for body in events(journal, "model.swapped")] == ["low", "low"]
+    (body,) = events(journal, "site.commissioned")
+    assert (body["days"], body["threshold"], body["standing"], body["priority"]) == (14, 5.0, standing, "medium")

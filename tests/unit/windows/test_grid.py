@@ -230,3 +230,19 @@ def test_points_must_be_named_once(points):
 def test_a_block_of_the_wrong_width_is_refused():
     with pytest.raises(SchemaError, match=r"\(2, 2\)"):
         grid().push_block(np.array([0, STEP]), np.zeros((2, 2)))
+
+
+def test_silence_of_a_point_means_unchanged_while_its_device_is_heard():
+    config = GridConfig(step_ms=STEP, stale_after_ms=STEP, unchanged_for_ms=3 * STEP, horizon_rows=40)
+    points = ("one/valve", "one/temp", "two/valve", "two/temp")
+    g = Grid(points, config, start_ms=0)
+    g.push("one/valve", 0, 0.4)
+    g.push("two/valve", 0, 0.7)
+    for minute in range(10):
+        g.push("one/temp", minute * STEP, 20.0 + minute)
+    rows = g.advance(15 * STEP)
+    held = {point: np.flatnonzero(rows.fresh[:, column]).tolist() for column, point in enumerate(points)}
+    assert held["one/valve"] == list(range(13)), "until three minutes after the last reading of its device"
+    assert held["two/valve"] == [0, 1, 2, 3]
+    assert held["two/temp"] == [], "a point that was never heard has no value to keep"
+    assert rows.values[12, 0] == 0.4 and np.isnan(rows.values[13, 0])

@@ -158,6 +158,11 @@ class Reader:
         times, values = times[wanted], values[wanted]
         return Rows(times, values, np.isfinite(values), np.isfinite(values).any(axis=1))
 
+    def row_times(self, site: str) -> tuple[int, int] | None:
+        """Return the times of the oldest and the newest row; None if there are none."""
+        [(first, last)] = self._all("SELECT min(first_ms), max(last_ms) FROM rows WHERE site = ?", site)
+        return (first, last) if isinstance(first, int) and isinstance(last, int) else None
+
     def answer(self, command: int) -> tuple[str, str]:
         """Return state and message of the answer to an operator's command."""
         rows = self._all("SELECT state, answer FROM commands WHERE id = ?", command)

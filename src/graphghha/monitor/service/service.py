@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHECK_EVERY_S = 2.0
+Stopping = Callable[[float], bool]  # waits for some seconds, and says whether the service is to end
+Learning = Callable[[Callable[[str, Path], None], Stopping], None]  # is told how to ask for another model of a site
 CLOSE_S = 2.0  # for all sources together: one that hangs in a dead network must not delay the shutdown
 
 
@@ -34,10 +36,16 @@ class Service:
     """Runs a monitor until it is stopped or every source has ended."""
 
     def __init__(
-        self, monitor: Monitor, sources: Mapping[str, Source], models: Mapping[str, Path], *, drain_s: float
+        self,
+        monitor: Monitor,
+        sources: Mapping[str, Source],
+        models: Mapping[str, Path],
+        *,
+        drain_s: float,
+        learning: Learning | None = None,
     ) -> None:
-        """`models` are the directories that are watched for a new model."""
-        self._monitor, self._drain_s = monitor, drain_s
+        """`models` are the directories that are watched for a new model; `learning` adapts models to their sites."""
+        self._monitor, self._drain_s, self._learning = monitor, drain_s, learning
         self._feeds = {site: monitor.feed(site, source) for site, source in sources.items()}
         self._models = ModelWatch(models)
         self._followers: list[Follower] = []
@@ -79,6 +87,9 @@ class Service:
         background = Thread(target=self._check_regularly, name="background-check", daemon=True)
         background.start()
         Thread(target=self._load_models, name="model-loader", daemon=True).start()
+        if self._learning:
+            ask = (lambda site, directory: self._request_models({site: directory}), self._stop.wait)
+            Thread(target=self._learning, args=ask, name="learning", daemon=True).start()
         notify_systemd("READY=1")
         try:
             while not self._stop.is_set():

@@ -1,0 +1,161 @@
+"""Commission the sites of a running monitor: once a site was watched for two weeks, and again every week.
+
+Until then a site is judged by the numbers that its model was shipped with. Later commissionings follow the seasons; the
+limits of the model keep each threshold between a floor and a cap. Rows of a zone's open incidents are left out, so that
+an attack is not learned as usual.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphghha._util.times import parse_time_ms
+from graphghha.errors import DataError, GraphGHHAError
+from graphghha.models import Model, load_model, save_model
+from graphghha.monitor.journal.reader import Reader
+from graphghha.windows import Rows
+from graphghha.windows.multiscale import DAY
+
+log = logging.getLogger(__name__)
+
+KEPT = 3  # commissioned models of a site that are kept
+MOST_LEFT_OUT = 0.5  # of a zone's rows; a zone with more is learned whole, and listed as a standing fault
+FALSE_ALARM = "false"
+DAY_MS = DAY * 1000
+EVERY_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPlan:
+    """What a site is commissioned from, and when."""
+
+    base: Path  # the model as shipped or trained
+    folder: Path  # of the site's commissioned models
+    zones: int
+    step_ms: int
+    days: int = 14
+    again_days: int = 7
+
+    def newest(self) -> tuple[Path, Model] | None:
+        """Return the newest commissioned model that was derived from the base as it is now."""
+        base = load_model(self.base)
+        for directory in sorted(self.folder.glob("*"), reverse=True):
+            try:
+                model = load_model(directory)
+            except (GraphGHHAError, OSError) as exc:
+                log.warning("%s: a commissioned model cannot be used: %s", directory, exc)
+                continue
+            record = model.commissioning
+            if record and record.base == base.fingerprint and len(record.zones) == self.zones:
+                return directory, model
+        return None
+
+    def is_due(self, first_ms: int, last_ms: int) -> bool:
+        """Return whether the rows of a site, from the first to the last, are enough for a new commissioning."""
+        if last_ms - first_ms < self.days * DAY_MS - self.step_ms:
+            return False
+        newest = self.newest()
+        record = newest[1].commissioning if newest else None
+        if record is None:
+            return True
+        since_ms = last_ms + self.step_ms - _time_ms(record.last)
+        return self.again_days > 0 and since_ms >= self.again_days * DAY_MS
+
+
+class Learner:
+    """Commissions sites in a process of its own, so that neither time nor memory of the monitor is taken."""
+
+    def __init__(self, journal: Path, plans: Mapping[str, LearningPlan]) -> None:
+        self._journal, self.plans = journal, dict(plans)
+        self._failed: dict[str, int] = {}  # the last row at which a site could not be commissioned
+
+    def due(self) -> list[str]:
+        """Return the sites that can be commissioned now."""
+        sites = []
+        with Reader(self._journal) as reader:
+            for site, plan in self.plans.items():
+                times = reader.row_times(site)
+                if times and times[1] >= self._failed.get(site, -(2**62)) + DAY_MS and plan.is_due(*times):
+                    sites.append(site)
+                    self._failed[site] = times[1]  # until it has succeeded
+        return sites
+
+    def commission(self, site: str) -> Path:
+        """Commission a site on its newest days and return the directory of its model."""
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=os.nice, initargs=(10,)) as process:
+            directory = process.submit(commission_journal, self._journal, site, self.plans[site]).result()
+        self._failed.pop(site, None)
+        return directory
+
+    def run(self, swap: Callable[[str, Path], None], is_stopping: Callable[[float], bool]) -> None:
+        """Commission whatever is due until `is_stopping(seconds)` is true; `swap(site, base)` puts a model into use."""
+        while not is_stopping(EVERY_S):
+            try:
+                for site in self.due():
+                    log.info("%s: commissioning on its newest days", site)
+                    self.commission(site)
+                    swap(site, self.plans[site].base)
+            except Exception:  # a busy journal or a full disk must not end the learning
+                log.exception("a site could not be commissioned; it is judged as before, and tried again a day later")
+
+
+def commission_journal(journal: Path, site: str, plan: LearningPlan) -> Path:
+    """Commission a site on the newest rows of a journal; write the model, and remove old ones."""
+    from graphghha.commissioning.rows import commission_rows  # it needs pyarrow, a live monitor does not
+
+    with Reader(journal) as reader:
+        rows = reader.rows(site, newest=plan.days * DAY_MS // plan.step_ms)
+        incidents = reader.incidents(site=site)
+    if rows is None:
+        raise DataError(f"{journal}: holds no rows of site {site!r}")
+    base = load_model(plan.base)
+    points = base.template.replicate(plan.zones).points
+    model = commission_rows(
+        base,
+        [without_incidents(rows, points, incidents)],
+        plan.zones,
+        days=plan.days,
+        step_ms=plan.step_ms,
+        data=f"journal of {site}",
+        where=str(journal),
+    )
+    assert model.commissioning is not None
+    directory = plan.folder / f"{datetime.fromisoformat(model.commissioning.last):%Y%m%dT%H%M}"
+    shutil.rmtree(directory, ignore_errors=True)
+    save_model(model, directory)
+    for old in sorted(plan.folder.glob("*"))[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return directory
+
+
+def without_incidents(rows: Rows, points: Iterable[str], incidents: Iterable[Mapping[str, Any]]) -> Rows:
+    """Return rows in which the points of a zone are unknown while an incident of it was open.
+
+    Incidents that people called false alarms stay in. So does a zone in alarm for most of the time: what stands for
+    weeks is a fault to be listed, and a zone without any rows could not be learned at all.
+    """
+    zone_of = np.array([point.rpartition("/")[0] for point in points])
+    fresh = rows.fresh.copy()
+    for zone in dict.fromkeys(zone_of.tolist()):
+        own = [body for body in incidents if zone in (body.get("zone"), *(body.get("zones") or ()))]
+        hidden = np.zeros(len(rows), np.bool_)
+        for body in own:
+            if (body.get("disposition") or {}).get("is") != FALSE_ALARM:
+                since, closed = parse_time_ms(body.get("since")), parse_time_ms(body.get("closed"))
+                hidden |= (rows.times_ms >= (since or 0)) & (rows.times_ms <= (2**62 if closed is None else closed))
+        if hidden.any() and hidden.mean() <= MOST_LEFT_OUT:
+            fresh[np.ix_(hidden, zone_of == zone)] = False
+    return replace(rows, values=np.where(fresh, rows.values, np.nan), fresh=fresh)
+
+
+def _time_ms(text: str) -> int:
+    return round(datetime.fromisoformat(text).timestamp() * 1000)

@@ -1,0 +1,114 @@
+"""A monitored site is commissioned on its own rows once there are enough of them, and again later."""
+
+import numpy as np
+import pytest
+
+from graphghha.learning import Learner, LearningPlan, without_incidents
+from graphghha.models import load_model, save_model
+from graphghha.monitor import Journal
+from graphghha.monitor.journal import Commit
+from graphghha.plants import load_plant
+from graphghha.settings import read_settings
+from graphghha.windows import Rows
+from graphghha.wiring import open_monitor
+from model_builders import untrained_zone_model
+
+PLANT = load_plant("fcu")
+MINUTE, DAY = 60_000, 86_400_000
+POINTS = PLANT.template.replicate(2).points
+
+
+def readings(days, seed=0):
+    """Noise around the middle of each instrument's range, for two zones."""
+    by_name = {signal.name: signal for signal in PLANT.signals}
+    middle = [(by_name[name].low + by_name[name].high) / 2 for name in PLANT.template.point_signals]
+    noise = np.random.default_rng(seed).normal(0, 0.2, (days * 1440, 2 * len(middle)))
+    return (np.tile(middle, 2) + noise).astype(np.float32)
+
+
+def write_days(path, days, *, first_day=0):
+    with Journal(path) as journal:
+        for day in range(first_day, first_day + days):
+            times = [day * DAY + MINUTE * at for at in range(1440)]
+            journal.write([Commit(site="north", time_ms=times[-1], times_ms=times, rows=[readings(1, day)])])
+
+
+@pytest.fixture
+def plan(tmp_path):
+    save_model(untrained_zone_model(PLANT), tmp_path / "base")
+    return LearningPlan(
+        base=tmp_path / "base", folder=tmp_path / "models", zones=2, step_ms=MINUTE, days=7, again_days=3
+    )
+
+
+@pytest.mark.slow
+def test_a_site_is_commissioned_after_its_days_and_again_later(tmp_path, plan):
+    path = tmp_path / "journal.sqlite"
+    write_days(path, 6)
+    learner = Learner(path, {"north": plan})
+    assert learner.due() == [] and plan.newest() is None
+    write_days(path, 1, first_day=6)
+    assert learner.due() == ["north"]
+    assert learner.due() == [], "it is tried once a day only"
+    directory = learner.commission("north")
+    newest, model = plan.newest()
+    record = model.commissioning
+    assert newest == directory and record.days == 7 and record.base == load_model(plan.base).fingerprint
+    write_days(path, 2, first_day=7)
+    assert learner.due() == []
+    write_days(path, 1, first_day=9)
+    assert learner.due() == ["north"] and learner.commission("north") > directory
+
+
+@pytest.mark.slow
+def test_a_monitor_uses_what_it_has_learned_and_says_that_it_is_learning(tmp_path, plan):
+    state = tmp_path / "state"
+    (tmp_path / "live.toml").write_text(
+        f'[monitor]\nstate_dir = "{state}"\n[[site]]\nname = "north"\nsource = "mqtt://127.0.0.1:1/bms"\nzones = 2\n'
+        f'model = "{plan.base}"\nlearn_days = 7\n'
+    )
+    settings = read_settings(tmp_path / "live.toml")
+
+    def opened():
+        service = open_monitor(settings)
+        try:
+            monitor = service._monitor
+            site = monitor.sites["north"]
+            monitor.commit()
+            return site.is_learning, site.detector.model, [e.kind for e in monitor.journal.events_after(0, 99)]
+        finally:
+            service._shut_down()
+
+    is_learning, model, kinds = opened()
+    assert is_learning and model.startswith("base@") and "site.learning" in kinds
+    write_days(state / "journal.sqlite", 7)
+    own = LearningPlan(base=plan.base, folder=state / "models" / "north", zones=2, step_ms=MINUTE, days=7)
+    Learner(state / "journal.sqlite", {"north": own}).commission("north")
+    is_learning, model, _ = opened()
+    assert not is_learning and model.startswith("1970"), "the model it made of its own days"
+    save_model(untrained_zone_model(PLANT, seed=1), tmp_path / "other")
+    (tmp_path / "live.toml").write_text((tmp_path / "live.toml").read_text().replace("/base", "/other"))
+    settings = read_settings(tmp_path / "live.toml")
+    is_learning, model, _ = opened()
+    assert is_learning and model.startswith("other@"), "another base is learned anew"
+
+
+def test_rows_of_a_zones_incidents_are_left_out_unless_they_were_false_or_last_for_most_of_the_time():
+    zones = PLANT.template.replicate(2).zone_names
+    values = readings(1)
+    times = MINUTE * np.arange(len(values))
+    rows = Rows(times, values, np.isfinite(values), np.ones(len(values), bool))
+
+    def incident(zone, first, last, **more):
+        iso = [f"1970-01-01T{minute // 60:02d}:{minute % 60:02d}:00Z" for minute in (first, last)]
+        return {"zone": zone, "since": iso[0], "closed": iso[1], **more}
+
+    count = len(POINTS) // 2
+    kept = without_incidents(rows, POINTS, [incident(zones[1], 60, 119)]).fresh
+    assert kept[:, :count].all() and not kept[60:120, count:].any() and kept[120:].all()
+    false = incident(zones[1], 60, 119, disposition={"is": "false"})
+    assert without_incidents(rows, POINTS, [false]).fresh.all()
+    standing = incident(zones[1], 60, 1200)
+    assert without_incidents(rows, POINTS, [standing]).fresh.all()
+    building = {**incident(None, 60, 119), "zones": list(zones)}
+    assert not without_incidents(rows, POINTS, [building]).fresh[60:120].any()
