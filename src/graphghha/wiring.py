@@ -13,7 +13,7 @@ from graphghha._util.files import atomic_write
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
 from graphghha.learning import Learner, LearningPlan
-from graphghha.models import Model, TrustedKeys, load_model, shipped_model
+from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
     Detector,
@@ -51,7 +51,7 @@ def open_monitor(settings: Settings) -> Service:
         monitor = Monitor(journal, load=load)
         sources: dict[str, Source] = {}
         for name, site in sites.items():
-            detector = load(name, site.model or shipped_model(site.plant))
+            detector = load(name, site.model or model_for_sites(site.plant))
             monitor.add(name, detector, _site_config(site, learns=name in learner.plans))
             sources[name] = open_source(site.source_config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)
@@ -221,7 +221,7 @@ def _learning_plans(settings: Settings) -> dict[str, LearningPlan]:
     """Return how the sites are commissioned whose models can be, and are not yet."""
     plans = {}
     for site in settings.site:
-        base = site.model or shipped_model(site.plant)
+        base = site.model or model_for_sites(site.plant)
         is_recording = isinstance(site.source_config, FileConfig)  # which gives the same alarms whenever it is watched
         model = load_model(base) if site.learn_days and not is_recording else None
         if model and model.judges_zones and model.commissioning is None:

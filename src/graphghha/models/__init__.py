@@ -6,6 +6,7 @@ from graphghha.models.directory import (
     Model,
     check_destination,
     load_model,
+    model_for_sites,
     save_model,
     shipped_model,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "log_probabilities",
     "read_signature",
     "save_model",
+    "model_for_sites",
     "shipped_model",
     "sign_model",
     "write_manifest",

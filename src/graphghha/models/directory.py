@@ -293,3 +293,9 @@ def shipped_model(plant: str) -> Path:
     if not directory.exists():
         raise NotFoundError(f"no model is shipped for plant {plant!r}; train one: graphghha train --out DIR")
     return directory
+
+
+def model_for_sites(plant: str) -> Path:
+    """Return the shipped model for sites that nobody has simulated: the one that judges zones, where there is one."""
+    zones = SHIPPED / f"{plant}-zones"
+    return zones if zones.exists() else shipped_model(plant)

@@ -61,9 +61,6 @@ class Monitor:
         self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
         now_ms = self._time_ms(name)
         self._report_damage(name)
-        if self.sites[name].is_learning and not self.sites[name].steps:
-            body = {"days": config.learn_days, "meanwhile": "judged by the numbers that the model was shipped with"}
-            buffer.events.append(Event(now_ms, "site.learning", body))
         if note:
             log.warning("%s: %s", name, note)
             buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))

@@ -22,6 +22,7 @@ from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
 
 FORMAT = 2
 AFTER_EFFECT_MS = 24 * 3_600_000  # rooms take hours to settle, and the detector's windows cover a day
+LEARNING = "judged by the numbers that the model was shipped with"
 MOST_NAMED = 20  # nodes named one by one in an event; of more only the zones are complete
 
 
@@ -249,6 +250,9 @@ class Site:
                 if self._origin_ms is None:
                     self._origin_ms = time_ms
                     update.events.append(Event(time_ms, "site.watching", {"model": self.detector.model}))
+                    if self.is_learning:
+                        body = {"days": self.config.learn_days, "meanwhile": LEARNING}
+                        update.events.append(Event(time_ms, "site.learning", body))
                 update.events += self._take_step(next(steps))
 
     def _listen(self, time_ms: int, is_heard: bool) -> tuple[bool, list[Event]]:

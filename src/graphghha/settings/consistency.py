@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from graphghha.errors import GraphGHHAError
-from graphghha.models import TrustedKeys, load_model, shipped_model
+from graphghha.models import TrustedKeys, load_model, model_for_sites
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable, SyslogTable
@@ -125,7 +125,7 @@ def _check_file(site: SiteTable) -> None:
 
 
 def _check_model(site: SiteTable) -> None:
-    model = load_model(site.model or shipped_model(site.plant))
+    model = load_model(site.model or model_for_sites(site.plant))
     if model.plant != site.plant:
         raise GraphGHHAError(f"the model was trained for plant {model.plant!r}, and the site has plant {site.plant!r}")
 
