@@ -187,6 +187,27 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
 
 
 @_benchmark("model")
+@click.option("--trial", "trials", multiple=True, metavar="NAME", help="Run this trial only; repeatable.")
+def commissioning(scope: "Scope", trials: tuple[str, ...]) -> dict[str, Any]:
+    """How days, seasons and attacks change a site.
+
+    Needs a model that judges zones. Random buildings are commissioned on few days, in another season, on days with
+    attacks in them, with one to three zones, and every week.
+    """
+    from dataclasses import asdict, replace
+
+    from graphghha.lab.bench.results import make_result
+    from graphghha.lab.evaluation import TrialConfig, trial_rows, without_nan
+    from graphghha.models import load_model
+
+    config = TrialConfig(seed=scope.seed, trials=trials)
+    if scope.quick:
+        config = replace(config, buildings=1, days=1)
+    rows = trial_rows(load_model(scope.model), config, progress=scope.progress)
+    return make_result("commissioning", {**asdict(config), "model": scope.model.name}, without_nan(rows))
+
+
+@_benchmark("model")
 def attacker(scope: "Scope") -> dict[str, Any]:
     """An attacker who changes readings he holds.
 

@@ -9,17 +9,20 @@ if TYPE_CHECKING:
     from graphghha.lab.evaluation.protocols import DeployConfig, EvaluationTask, deploy_task, files_task
     from graphghha.lab.evaluation.report import without_nan
     from graphghha.lab.evaluation.shift import ShiftConfig, shift_rows
+    from graphghha.lab.evaluation.site_trials import TrialConfig, trial_rows
 
 _MODULES = {
     "DeployConfig": "protocols",
     "EvaluationTask": "protocols",
     "ShiftConfig": "shift",
+    "TrialConfig": "site_trials",
     "deploy_task": "protocols",
     "evaluate_model": "evaluate",
     "evaluate_task": "evaluate",
     "files_task": "protocols",
     "record_model": "evaluate",
     "shift_rows": "shift",
+    "trial_rows": "site_trials",
     "without_nan": "report",
 }
 
@@ -27,12 +30,14 @@ __all__ = [
     "DeployConfig",
     "EvaluationTask",
     "ShiftConfig",
+    "TrialConfig",
     "deploy_task",
     "evaluate_model",
     "evaluate_task",
     "files_task",
     "record_model",
     "shift_rows",
+    "trial_rows",
     "without_nan",
 ]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graphghha.errors import DataError
+from graphghha.lab.bench.pages.commissioning import commissioning_page
 from graphghha.lab.bench.pages.comparison import comparison_page
 from graphghha.lab.bench.pages.detection import STUDIES, detection_page
 from graphghha.lab.bench.pages.incremental import events_page
@@ -14,7 +15,12 @@ from graphghha.lab.bench.pages.shift import shift_page
 from graphghha.lab.bench.results import is_paper_protocol
 from graphghha.lab.markdown import Result
 
-_SINGLE = {"precision": precision_page, "events": events_page, "reliability": reliability_page}
+_SINGLE = {
+    "commissioning": commissioning_page,
+    "precision": precision_page,
+    "events": events_page,
+    "reliability": reliability_page,
+}
 
 
 def write_pages(results: Sequence[Result], directory: Path) -> list[Path]:

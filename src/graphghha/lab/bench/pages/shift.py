@@ -97,22 +97,24 @@ def _pool(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _summary(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     false, quiet = ([row[name] / row["days"] for row in rows] for name in ("false", "quiet"))
     events = sum(row["events"] for row in rows)
-    shares = [_share(sum(row[name] for row in rows), events) for name in ("found", "named")]
+    shares = [share(sum(row[name] for row in rows), events) for name in ("found", "named")]
     rates = [f"{median(values):.2f}, {max(values):.2f}" for values in (false, quiet)]
     return (*rates, *shares, str(events))
 
 
 def _line(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
-    false = _interval(row["false"] / row["days"], poisson_interval(row["false"], row["days"]))
-    found = _share(row["found"], row["events"])
+    false = interval(row["false"] / row["days"], poisson_interval(row["false"], row["days"]))
+    found = share(row["found"], row["events"])
     named = f"{row['named'] / row['events']:.2f}" if row["events"] else "undefined"
     precision = "undefined" if row["precision"] is None else f"{row['precision']:.2f}"
     return name, false, f"{row['quiet'] / row['days']:.2f}", found, row["events"], named, precision
 
 
-def _share(count: int, total: int) -> str:
-    return _interval(count / total, wilson_interval(count, total)) if total else "undefined"
+def share(count: int, total: int) -> str:
+    """Return a share with its interval."""
+    return interval(count / total, wilson_interval(count, total)) if total else "undefined"
 
 
-def _interval(value: float, interval: tuple[float, float]) -> str:
-    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
+def interval(value: float, limits: tuple[float, float]) -> str:
+    """Return a value with its interval."""
+    return f"{value:.2f} [{limits[0]:.2f}, {limits[1]:.2f}]"

@@ -1,0 +1,203 @@
+"""Trials of commissioning: few days, another season, attacks in the days that are learned from, small buildings.
+
+Every trial commissions random buildings that nothing else uses, and judges them under attacks of the whole catalogue.
+In the weekly trial a building is commissioned anew every week, as a monitor does it: on its newest two weeks, with the
+attacks that were in them, but without the rows of zones in which an incident was announced.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphghha.alarms import NONE
+from graphghha.commissioning.commission import commission
+from graphghha.commissioning.levels import join_days
+from graphghha.engine import EngineConfig, open_scorer
+from graphghha.errors import ConfigError
+from graphghha.lab.metrics import EventMatches, evaluate_recording, event_scores
+from graphghha.lab.runs import Run, Schedule, attacked_run, record, simulated_run
+from graphghha.lab.training.windows import flat_values
+from graphghha.lab.training.workers import worker_processes
+from graphghha.models import Model
+from graphghha.plants import Plant, load_plant
+from graphghha.windows import HISTORY_DAYS
+from graphghha.windows.evidence import Comparer
+
+SEED_BASE = 820_000_000  # far from every seed that training, validation, the report card or `bench shift` may use
+FIRST_DAYS = (datetime(2018, 1, 22), datetime(2018, 7, 16))
+WEEK = 7
+FEW_ATTACKS = Schedule(mean_gap_days=40.0, lasting_share=0.0, rest_min=600)
+MANY_ATTACKS = Schedule(mean_gap_days=3.0, lasting_share=0.2, rest_min=600)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """How the buildings of a trial are commissioned."""
+
+    name: str
+    zones: int = 12
+    days: int = 14  # of commissioning; 0: as shipped
+    pause_days: int = 0  # between commissioning and judging
+    attacks: Schedule | None = None  # in the days that are learned from
+    weeks: int = 0  # that are judged, each after a new commissioning
+
+
+TRIALS = (
+    Trial(name="as shipped", days=0),
+    Trial(name="14 days"),
+    Trial(name="7 days", days=7),
+    Trial(name="a season later", pause_days=91),
+    Trial(name="half a year later", pause_days=182),
+    Trial(name="few attacks in the 14 days", attacks=FEW_ATTACKS),
+    Trial(name="attacks on every zone in the 14 days", attacks=MANY_ATTACKS),
+    Trial(name="3 zones", zones=3),
+    Trial(name="2 zones", zones=2),
+    Trial(name="1 zone", zones=1),
+    Trial(name="commissioned every week", weeks=8),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialConfig:
+    """The buildings of every trial. `days` are judged days of each building."""
+
+    seed: int = 0
+    buildings: int = 4  # one half judged in winter, the other in summer
+    days: int = 6
+    trials: tuple[str, ...] = ()  # empty: all of them
+    schedule: Schedule = field(default=Schedule(mean_gap_days=2.5, lasting_share=0.1, rest_min=600))
+
+    def __post_init__(self) -> None:
+        known = [trial.name for trial in TRIALS]
+        if unknown := [name for name in self.trials if name not in known]:
+            raise ConfigError(f"trials: none is named {unknown[0]!r}; known: {', '.join(known)}")
+        if min(self.buildings, self.days) < 1:
+            raise ConfigError("trials: give at least one building and one day")
+
+
+def trial_rows(
+    model: Model,
+    config: TrialConfig,
+    *,
+    engine: EngineConfig = EngineConfig(),
+    workers: int = 2,
+    progress: Callable[[str], None] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Return one row per trial, over all its buildings."""
+    if not model.judges_zones:
+        raise ConfigError("trials: only a model that judges zones can be commissioned")
+    chosen = [trial for trial in TRIALS if not config.trials or trial.name in config.trials]
+    jobs = [(trial, number) for trial in chosen for number in range(_buildings(trial, config))]
+    found: dict[str, list[EventMatches]] = {}
+    with worker_processes(workers) as pool:
+        for (trial, number), matches in zip(jobs, pool.map(partial(_tried, model, config, engine), jobs), strict=True):
+            progress(f"{trial.name}, building {number + 1}")
+            found.setdefault(trial.name, []).extend(matches)
+    return [_row(trial, found[trial.name]) for trial in chosen]
+
+
+def _buildings(trial: Trial, config: TrialConfig) -> int:
+    """Return how many buildings a trial needs: small ones have fewer attacks, and a weekly trial has many days."""
+    if trial.zones < 4:
+        return config.buildings * 4
+    return max(1, config.buildings // 2) if trial.weeks else config.buildings
+
+
+def _tried(model: Model, config: TrialConfig, engine: EngineConfig, job: tuple[Trial, int]) -> list[EventMatches]:
+    trial, number = job
+    plant = load_plant(model.plant)
+    seed = SEED_BASE + 1000 * config.seed + 100 * min(trial.zones, 12) + number
+    start = FIRST_DAYS[number % 2]
+    building = Run(seed=seed, start=start, days=1, zones=trial.zones, condition=str(seed))
+    if trial.weeks:
+        return _weekly(model, plant, building, trial, config.schedule, engine)
+    if trial.days:
+        first = start - timedelta(days=HISTORY_DAYS + trial.pause_days + trial.days)
+        learned = replace(building, start=first, days=trial.days)
+        if trial.attacks:
+            learned = attacked_run(learned, tuple(plant.cases), trial.attacks)
+        model = _commissioned(model, plant, learned)
+    judged = replace(building, start=start - timedelta(days=HISTORY_DAYS), days=HISTORY_DAYS + config.days)
+    return [_judged(model, plant, attacked_run(judged, tuple(plant.cases), config.schedule), engine)]
+
+
+def _weekly(
+    model: Model, plant: Plant, building: Run, trial: Trial, schedule: Schedule, engine: EngineConfig
+) -> list[EventMatches]:
+    """Judge week after week, each with levels of the two weeks before it."""
+    whole = replace(building, days=trial.days + WEEK * trial.weeks)
+    whole = attacked_run(whole, tuple(plant.cases), schedule, warm_up_s=trial.days * 86_400)
+    matches: list[EventMatches] = []
+    hidden: list[tuple[int, datetime, datetime]] = []  # zones in which an incident was open
+    for week in range(trial.weeks):
+        first = whole.start + timedelta(days=WEEK * week)
+        own = _commissioned(model, plant, _part(whole, first, trial.days), hidden)
+        begin = first + timedelta(days=trial.days - HISTORY_DAYS)
+        matches.append(_judged(own, plant, _part(whole, begin, HISTORY_DAYS + WEEK), engine))
+        hidden += _announced(matches[-1], begin + timedelta(days=HISTORY_DAYS), plant)
+    return matches
+
+
+def _part(whole: Run, start: datetime, days: int) -> Run:
+    """Return some days of a run, with the attacks that begin in them but not at their very start.
+
+    A replayed day must lie within the run.
+    """
+    first, end = start + timedelta(days=HISTORY_DAYS), start + timedelta(days=days)
+    return replace(whole, start=start, days=days, cases=tuple(c for c in whole.cases if first <= c.start < end))
+
+
+def _announced(matches: EventMatches, start: datetime, plant: Plant) -> list[tuple[int, datetime, datetime]]:
+    """Return the zones of announced incidents, with the times between which they were open."""
+    incidents = {outcome.incident for outcome in matches.outcomes if outcome.incident} | {*matches.false_alarms}
+    last = round(matches.days * 86_400 / matches.step_s)
+
+    def at(step: int) -> datetime:
+        return start + timedelta(seconds=(last if step == NONE else step) * matches.step_s)
+
+    return [(each.root // plant.template.num_nodes, at(each.since), at(each.closed)) for each in incidents]
+
+
+def _commissioned(
+    model: Model, plant: Plant, learned: Run, hidden: Sequence[tuple[int, datetime, datetime]] = ()
+) -> Model:
+    graph = plant.template.replicate(learned.zones)
+    comparer = Comparer(graph, plant.template, model.zone_preprocessing)
+    points = len(plant.template.points)
+    days = []
+    for number, day in enumerate(learned.simulate(plant)):
+        values = flat_values(day).copy()
+        begin = learned.start + timedelta(days=number)
+        minutes = np.array([begin + timedelta(minutes=at) for at in range(len(values))])
+        for zone, since, closed in hidden:
+            open_rows = (minutes >= since) & (minutes <= closed)
+            values[open_rows, zone * points : (zone + 1) * points] = np.nan
+        days.append(comparer.push(values, np.isfinite(values)))
+    compared = join_days(days, plant.steps_per_day)
+    last = learned.start + timedelta(days=learned.days)
+    return commission(model, graph, compared, data=learned.source, first=learned.start, last=last)
+
+
+def _judged(model: Model, plant: Plant, run: Run, engine: EngineConfig) -> EventMatches:
+    scorer = open_scorer(model, plant.template.replicate(run.zones), engine)
+    recording = record(plant, simulated_run(plant, run), scorer)
+    return evaluate_recording(recording, model.thresholds.rule, model.thresholds.group).matches
+
+
+def _row(trial: Trial, matches: Sequence[EventMatches]) -> dict[str, Any]:
+    events = event_scores(matches)
+    return {
+        **asdict(trial),
+        "trial": trial.name,
+        "buildings": len(matches) // max(1, trial.weeks),
+        "false_alarms_per_day": events.false_alarms_per_day * 12 / trial.zones,
+        "quiet_false_alarms_per_day": (events.false_alarms_per_day - events.misplaced_per_day) * 12 / trial.zones,
+        "event_recall": events.event_recall,
+        "hit_at_1": events.hit_at_1,
+        "events": events.observable_events,
+        "days": events.days,
+    }
