@@ -22,7 +22,7 @@ def graph() -> None:
 def check(plant: str, as_json: bool) -> None:
     """Check PLANT and summarize its graph.
 
-    PLANT is a built-in plant or a JSON file.
+    PLANT is a built-in plant, or a graph in a JSON or TOML file.
     """
     from graphghha.graph import summarize_graph
 
@@ -43,8 +43,8 @@ def check(plant: str, as_json: bool) -> None:
 def draw(plant: str, zones: int | None, out: Path) -> None:
     """Draw the graph of PLANT.
 
-    PLANT is a built-in plant or a JSON file. Nodes are coloured by kind; communication edges are solid, physical
-    edges dashed.
+    PLANT is a built-in plant, or a graph in a JSON or TOML file. Nodes are coloured by kind; communication edges are
+    solid, physical edges dashed, near edges dotted.
     """
     from graphghha.graph import draw_graph
 
@@ -57,4 +57,4 @@ def _load(plant: str) -> "CpsGraph":
     from graphghha.graph import read_graph
     from graphghha.plants import load_plant
 
-    return read_graph(Path(plant)) if plant.endswith(".json") else load_plant(plant).template
+    return read_graph(Path(plant)) if plant.endswith((".json", ".toml")) else load_plant(plant).template

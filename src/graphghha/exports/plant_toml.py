@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from graphghha._util.toml import comment, quoted, quoted_list
 from graphghha.exports.check_text import group_guesses
 from graphghha.exports.proposal import PlantProposal, SignalProposal, TemplateProposal
 
@@ -15,16 +16,16 @@ def _lines(plant: PlantProposal) -> Iterator[str]:
     yield "# Proposed from exported data. Look through it, above all units, limits and edges."
     for group in group_guesses(plant.guesses):
         if group.topic not in ("states", "order"):
-            yield f"# guessed: {_comment(group.names)}: {_comment(group.topic)} {_comment(group.text)}"
+            yield f"# guessed: {comment(group.names)}: {comment(group.topic)} {comment(group.text)}"
     for omission in plant.omissions:
-        yield f"# left out: {_comment(omission.about)}: {_comment(omission.reason)}"
+        yield f"# left out: {comment(omission.about)}: {comment(omission.reason)}"
     yield ""
     yield "[plant]"
     yield f"name = {quoted(plant.name)}"
     yield f"step_s = {plant.step_s:g}"
     yield f"zone = {quoted(plant.zone)}"
     if plant.labels:
-        yield f"labels = {_list(plant.labels)}"
+        yield f"labels = {quoted_list(plant.labels)}"
     for template in plant.templates:
         yield from _template(template)
     for source, role, target, other, kind in plant.shared_edges:
@@ -39,7 +40,7 @@ def _template(template: TemplateProposal) -> Iterator[str]:
     yield ""
     yield "[[template]]"
     yield f"name = {quoted(template.name)}"
-    yield f"copies = {_list(template.copies)}"
+    yield f"copies = {quoted_list(template.copies)}"
     edges = ", ".join(
         f"[{quoted(source)}, {quoted(target)}, {quoted(kind)}]" for source, target, kind in template.edges
     )
@@ -52,7 +53,7 @@ def _template(template: TemplateProposal) -> Iterator[str]:
 def _signal(signal: SignalProposal) -> Iterator[str]:
     yield "[[template.signal]]"
     yield f"name = {quoted(signal.role)}"
-    yield f"kind = {quoted(signal.kind)}  # {_comment('; '.join(signal.remarks))}"
+    yield f"kind = {quoted(signal.kind)}  # {comment('; '.join(signal.remarks))}"
     yield f"purpose = {quoted(signal.purpose)}"
     if signal.quantity:
         yield f"quantity = {quoted(signal.quantity)}"
@@ -61,13 +62,13 @@ def _signal(signal: SignalProposal) -> Iterator[str]:
     elif not signal.states:
         yield '# unit = ""  # state it'
     if signal.states:
-        yield f"states = {_list(signal.states)}"
+        yield f"states = {quoted_list(signal.states)}"
     elif signal.low is None:
         yield "# limits = []  # lowest and highest reading of the instrument, not of the data"
     else:
         yield f"limits = [{signal.low:g}, {signal.high:g}]  # of a usual instrument"
     if signal.encoding:
-        yield f'# encoding = ""  # its numbers read like {_comment(signal.encoding)}'
+        yield f'# encoding = ""  # its numbers read like {comment(signal.encoding)}'
     if signal.resolution is not None:
         yield f"resolution = {signal.resolution:g}"
     yield f"sampling = {quoted('cov') if signal.interval_s is None else f'{signal.interval_s:g}'}"
@@ -75,19 +76,4 @@ def _signal(signal: SignalProposal) -> Iterator[str]:
     columns = ", ".join(f"{quoted(copy)} = {quoted(name)}" for copy, name in signal.columns)
     yield f"columns = {{ {columns} }}"
     if signal.missing:
-        yield f"missing = {_list(signal.missing)}"
-
-
-def quoted(text: str) -> str:
-    """Return a text as a TOML string."""
-    plain = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in plain) + '"'
-
-
-def _list(texts: tuple[str, ...]) -> str:
-    return "[" + ", ".join(map(quoted, texts)) + "]"
-
-
-def _comment(text: str) -> str:
-    """Return a text that cannot end the line of a comment."""
-    return "".join(mark if mark.isprintable() else " " for mark in text)
+        yield f"missing = {quoted_list(signal.missing)}"

@@ -27,12 +27,14 @@ class NodeKind(StrEnum):
 class EdgeKind(StrEnum):
     COMM = "comm"
     PHYS = "phys"
+    NEAR = "near"
 
 
 NODE_KINDS = tuple(NodeKind)
 EDGE_KINDS = tuple(EdgeKind)
 
-# The paper's section on graph abstraction: which kinds of nodes an edge may join.
+# The paper's section on graph abstraction: which kinds of nodes an edge may join. `near` is not in the paper: it joins
+# nodes whose readings belong together where nothing says more (Brick's feeds, learned graphs).
 RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind], str]] = {
     EdgeKind.COMM: (
         frozenset({NodeKind.SENSOR, NodeKind.CONTROLLER}),
@@ -44,7 +46,10 @@ RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind], str]] = {
         frozenset({NodeKind.SENSOR}),
         "phys edges go from actuators to sensors",
     ),
+    EdgeKind.NEAR: (frozenset(NodeKind), frozenset(NodeKind), "near edges join any two nodes"),
 }
+
+_MENDING = "reverse the edge, correct the kind of a node, or make it a near edge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def _member(enum: type[_E], value: str, where: str) -> _E:
 
 
 class CpsGraph:
-    """Sensors, controllers and actuators joined by comm and phys edges.
+    """Sensors, controllers and actuators joined by comm, phys and near edges.
 
     Node order is kept (features are laid out in it); edges are sorted, so that two graphs with the same
     content have the same hash. Everything is held in columns: memory grows with nodes plus edges.
@@ -173,7 +178,7 @@ class CpsGraph:
             may_send = np.array([k in sources for k in NODE_KINDS])
             may_receive = np.array([k in targets for k in NODE_KINDS])
             allowed = may_send[self.kinds[source]] & may_receive[self.kinds[target]]
-            refuse((self.edge_kinds == number) & ~allowed, rule)
+            refuse((self.edge_kinds == number) & ~allowed, f"{rule}; {_MENDING}")
         twice = np.zeros(len(source), np.bool_)
         twice[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1])
         refuse(twice, "the edge appears twice")

@@ -1,4 +1,4 @@
-"""A picture of a plant's graph: three columns by kind, solid comm edges, dashed phys edges."""
+"""A picture of a plant's graph: three columns by kind, solid comm edges, dashed phys edges, dotted near edges."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,11 @@ from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, CpsGraph, EdgeKind, Node
 
 # Colours that stay apart in the common forms of colour blindness (Okabe and Ito).
 COLORS = {NodeKind.SENSOR: "#56B4E9", NodeKind.CONTROLLER: "#E69F00", NodeKind.ACTUATOR: "#009E73"}
-STYLES: dict[EdgeKind, tuple[Any, str]] = {EdgeKind.COMM: ("-", "#444444"), EdgeKind.PHYS: ((0, (4, 2)), "#B2182B")}
+STYLES: dict[EdgeKind, tuple[Any, str]] = {
+    EdgeKind.COMM: ("-", "#444444"),
+    EdgeKind.PHYS: ((0, (4, 2)), "#B2182B"),
+    EdgeKind.NEAR: ((0, (1, 2)), "#4D4D99"),
+}
 FORMATS = (".svg", ".png")
 MAX_NODES = 400
 COLUMNS = (NodeKind.CONTROLLER, NodeKind.ACTUATOR, NodeKind.SENSOR)  # command, action, effect: phys edges cross nothing
@@ -41,7 +45,7 @@ def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
     axes.set_title(title or f"{graph.num_nodes} nodes, {graph.num_edges} edges", loc="left", fontsize=11)
     _draw_edges(axes, graph, place)
     _draw_nodes(axes, graph, place)
-    _draw_legend(axes)
+    _draw_legend(axes, graph)
     axes.set_xlim(-0.5, 2.3)
     axes.set_ylim(place[:, 1].min() - 1, place[:, 1].max() + 1)
     with mpl.rc_context({"svg.hashsalt": "graphghha", "svg.fonttype": "none"}):
@@ -121,11 +125,16 @@ def _draw_edges(axes: Any, graph: CpsGraph, place: NDArray[np.float64]) -> None:
         )
 
 
-def _draw_legend(axes: Any) -> None:
+def _draw_legend(axes: Any, graph: CpsGraph) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = [Patch(facecolor=color, edgecolor="#222222", label=kind) for kind, color in COLORS.items()]
+    present = {EdgeKind.COMM, EdgeKind.PHYS} | {EDGE_KINDS[kind] for kind in graph.edge_kinds}
     for kind, (style, color) in STYLES.items():
+        if kind not in present:
+            continue
         handles.append(Line2D([], [], linestyle=style, color=color, label=f"{kind} edge"))
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=5, frameon=False, fontsize=9)
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(handles), frameon=False, fontsize=9
+    )

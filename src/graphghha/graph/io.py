@@ -1,12 +1,15 @@
-"""Graphs as JSON: a readable file that is checked when it is read, and a summary of what a graph holds."""
+"""Graphs as JSON or TOML: a readable file that is checked when it is read, and a summary of what a graph holds."""
 
 import json
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphghha._util.files import atomic_write
+from graphghha._util.toml import quoted
 from graphghha.errors import DataError, GraphError
 from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, CpsGraph, Edge, Node
 from graphghha.graph.neighbors import NeighborRule, neighborhood
@@ -34,7 +37,7 @@ def graph_from_dict(data: Any, where: str = "graph") -> CpsGraph:
     """Return the graph of such a dictionary, or raise a GraphError that names the offending entry."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         given = data.get("format") if isinstance(data, dict) else type(data).__name__
-        raise GraphError(f"{where}: expected a JSON object with format {FORMAT!r}, found {given!r}")
+        raise GraphError(f"{where}: expected a graph with format {FORMAT!r}, found {given!r}")
     try:
         nodes = [_entry(Node, entry, f"nodes[{i}]") for i, entry in enumerate(_list(data, "nodes"))]
         edges = [_entry(Edge, entry, f"edges[{i}]") for i, entry in enumerate(_list(data, "edges"))]
@@ -61,18 +64,32 @@ def _entry(cls: type[Any], entry: Any, where: str) -> Any:
 
 
 def write_graph(graph: CpsGraph, path: Path) -> None:
-    """Write a graph to a JSON file."""
-    atomic_write(path, json.dumps(graph_to_dict(graph), indent=1, ensure_ascii=False) + "\n")
+    """Write a graph to a JSON file, or to a TOML file if the name ends with .toml."""
+    data = graph_to_dict(graph)
+    text = "\n".join(_toml_lines(data)) if path.suffix == ".toml" else json.dumps(data, indent=1, ensure_ascii=False)
+    atomic_write(path, text + "\n")
+
+
+def _toml_lines(data: dict[str, Any]) -> Iterator[str]:
+    yield f"format = {quoted(data['format'])}"
+    for table in ("nodes", "edges"):
+        for entry in data[table]:
+            yield ""
+            yield f"[[{table}]]"
+            for key, value in entry.items():
+                yield f"{key} = {quoted(value)}"
 
 
 def read_graph(path: Path) -> CpsGraph:
-    """Read a graph from a JSON file."""
+    """Read a graph from a JSON or TOML file."""
+    is_toml = path.suffix == ".toml"
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text) if is_toml else json.loads(text)
     except OSError as exc:
         raise DataError(f"{path}: cannot be read: {exc.strerror}") from exc
     except (ValueError, RecursionError) as exc:
-        raise DataError(f"{path}: is not JSON: {exc}") from exc
+        raise DataError(f"{path}: is not {'TOML' if is_toml else 'JSON'}: {exc}") from exc
     return graph_from_dict(data, str(path))
 
 

@@ -7,7 +7,7 @@ from graphghha.graph import CpsGraph
 
 @dataclass(frozen=True, slots=True)
 class AttendedEdge:
-    """A neighbor that a node attended to. `kind` is comm or phys, `self`, or `none` for pairs without an edge."""
+    """A neighbor that a node attended to. `kind` is comm, phys or near, `self`, or `none` for pairs without an edge."""
 
     source: str
     weight: float  # mean over heads and layers

@@ -43,6 +43,17 @@ def test_a_broken_graph_is_refused_and_the_offender_named(nodes, edges, message)
         CpsGraph(nodes, edges)
 
 
+def test_near_edges_join_any_two_nodes():
+    nodes = [S, C, A]
+    graph = CpsGraph(nodes, [Edge(a.name, b.name, "near") for a in nodes for b in nodes if a is not b])
+    assert graph.num_edges == 6 and graph.edge_between(0, 1) is EdgeKind.NEAR
+
+
+def test_a_refused_edge_says_what_to_change():
+    with pytest.raises(GraphError, match="reverse the edge, correct the kind of a node, or make it a near edge"):
+        CpsGraph([S, A], [Edge("s", "a", "phys")])
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -29,16 +29,25 @@ def test_round_trip(nodes, edges, seed, zones):
     assert graph_from_dict(json.loads(json.dumps(graph_to_dict(graph)))) == graph
 
 
-def test_files_keep_reasons(tmp_path):
-    write_graph(loop_template(), tmp_path / "g.json")
-    assert read_graph(tmp_path / "g.json").edges == loop_template().edges
+@pytest.mark.parametrize("name", ["g.json", "g.toml"])
+def test_files_keep_reasons(tmp_path, name):
+    odd = Node('say "hi"\n\\', "sensor", signal="Temp °C \N{GRINNING FACE}")
+    graph = CpsGraph([*loop_template().nodes, odd], loop_template().edges)
+    write_graph(graph, tmp_path / name)
+    assert read_graph(tmp_path / name).edges == graph.edges and read_graph(tmp_path / name) == graph
+
+
+def test_a_torn_toml_file_is_named(tmp_path):
+    (tmp_path / "g.toml").write_text("[[nodes")
+    with pytest.raises(DataError, match=r"g.toml: is not TOML"):
+        read_graph(tmp_path / "g.toml")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         pytest.param("{", "is not JSON", id="torn"),
-        pytest.param("[]", "expected a JSON object", id="list"),
+        pytest.param("[]", "expected a graph with format", id="list"),
         pytest.param('{"format": "other/2"}', "found 'other/2'", id="format"),
         pytest.param(json.dumps({"format": FORMAT, "nodes": {}}), "nodes must be a list", id="nodes"),
         pytest.param(json.dumps({"format": FORMAT, "nodes": [3]}), r"nodes\[0\]", id="entry"),
