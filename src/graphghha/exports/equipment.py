@@ -72,7 +72,7 @@ def find_templates(points: Mapping[str, Kind], site: str) -> tuple[tuple[Templat
     templates = []
     for letters in dict.fromkeys(letters for letters, _ in pieces):
         copies_of = {number: roles for (other, number), roles in pieces.items() if other == letters}
-        for group in _alike(copies_of):
+        for group in alike_pieces(copies_of):
             templates.append(_template(letters, {number: copies_of[number] for number in group}))
             if len(group) > 1:
                 copies = ", ".join(templates[-1].copies)
@@ -99,7 +99,7 @@ def _place_loose(loose: dict[str, str], pieces: dict[tuple[str, str], dict[str, 
     return guesses
 
 
-def _alike(pieces: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
+def alike_pieces(pieces: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
     """Return groups of pieces that share most of their roles, each in natural order."""
     groups: list[list[str]] = []
     for number in sorted(pieces, key=lambda text: (len(text), text)):

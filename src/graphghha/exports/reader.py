@@ -74,12 +74,19 @@ class ExportReader:
     """Reads the files of an export one after the other. `reports` is complete once `series` is exhausted."""
 
     def __init__(
-        self, paths: Sequence[Path], options: ExportOptions | None = None, *, keep_units: bool = False
+        self,
+        paths: Sequence[Path],
+        options: ExportOptions | None = None,
+        *,
+        keep_units: bool = False,
+        group_bytes: int = GROUP_BYTES,
     ) -> None:
         """Find the files and recognize each of them; nothing but a sample of each is read here.
 
-        With `keep_units` the readings stay in the units of the files.
+        With `keep_units` the readings stay in the units of the files. `group_bytes` of readings are held at once; fewer
+        mean that a file with many columns is read more often.
         """
+        self._group_bytes = group_bytes
         self.options = options or ExportOptions()
         self.keep_units = keep_units
         self.reports: list[FileReport] = []
@@ -136,7 +143,7 @@ class ExportReader:
 
     def _wide(self, plan: FilePlan, utc_ms: NDArray[np.int64]) -> Iterator[Series | Omission]:
         """Yield the points of a table with one column each, a group of columns at a time."""
-        group = max(1, GROUP_BYTES // max(1, 8 * len(utc_ms)))
+        group = max(1, self._group_bytes // max(1, 8 * len(utc_ms)))
         for start in range(0, len(plan.values), group):
             chosen = plan.values[start : start + group]
             qualities = {number: quality for number in chosen if (quality := plan.quality_of(number)) is not None}
@@ -187,7 +194,7 @@ class ExportReader:
         if (more := len(rows.names) - MOST_POINTS) > 0:
             yield Omission(plan.about, "point", more, f"more than {MOST_POINTS} names")
         counts = np.bincount(rows.codes, minlength=len(rows.names))
-        for chosen in _groups(counts[:MOST_POINTS], GROUP_BYTES // 16):
+        for chosen in _groups(counts[:MOST_POINTS], self._group_bytes // 16):
             yield from self._long_group(plan, utc_ms, rows, chosen)
 
     def _long_group(

@@ -1,7 +1,8 @@
 """The cyber-physical graph: nodes, edges, neighbourhoods, files, pictures. No torch."""
 
-from graphghha.graph.cps import NODE_KINDS, CpsGraph, Edge, EdgeKind, Node, NodeKind, role_rows
+from graphghha.graph.cps import EDGE_KINDS, NODE_KINDS, RULES, CpsGraph, Edge, EdgeKind, Node, NodeKind, role_rows
 from graphghha.graph.draw import draw_graph
+from graphghha.graph.edit import edit_graph, read_overrides
 from graphghha.graph.io import graph_from_dict, graph_to_dict, read_graph, summarize_graph, write_graph
 from graphghha.graph.neighbors import (
     PAPER_RULE,
@@ -14,8 +15,10 @@ from graphghha.graph.neighbors import (
 )
 
 __all__ = [
+    "EDGE_KINDS",
     "NODE_KINDS",
     "PAPER_RULE",
+    "RULES",
     "CpsGraph",
     "Direction",
     "Edge",
@@ -26,11 +29,13 @@ __all__ = [
     "NodeKind",
     "Policy",
     "draw_graph",
+    "edit_graph",
     "from_pairs",
     "graph_from_dict",
     "graph_to_dict",
     "neighborhood",
     "read_graph",
+    "read_overrides",
     "role_rows",
     "summarize_graph",
     "write_graph",
