@@ -23,6 +23,12 @@ def plant() -> None:
     help="A file or folder of exported tables; repeatable.",
 )
 @click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
+@click.option(
+    "--graph",
+    "graph_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A graph of the plant: .toml or .json, a Brick model, an equipment sheet.",
+)
 @click.option("--name", help="Name of the plant (default: that of the output file).")
 @click.option("--zone", help="Time zone of times that name none, such as America/Chicago.")
 @click.option(
@@ -32,7 +38,9 @@ def plant() -> None:
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The plant.toml file to write."
 )
-def new(paths: tuple[Path, ...], more: tuple[Path, ...], name: str | None, out: Path, **stated: Any) -> None:
+def new(
+    paths: tuple[Path, ...], more: tuple[Path, ...], graph_file: Path | None, name: str | None, out: Path, **stated: Any
+) -> None:
     """Propose a plant file from exported data.
 
     Kinds, units, limits and reporting come from names, headers and readings; equipment and its copies from the
@@ -42,16 +50,22 @@ def new(paths: tuple[Path, ...], more: tuple[Path, ...], name: str | None, out: 
     from graphghha.cli._outputs import check_writable
     from graphghha.cli.data import export_options
     from graphghha.exports import read_exports
+    from graphghha.exports.notes import note_lines
     from graphghha.exports.plant_toml import plant_toml
     from graphghha.exports.proposal import propose_plant
+    from graphghha.exports.topology import open_graph
 
     check_writable(out)
     export = read_exports([*paths, *more], export_options(**stated))
-    proposal = propose_plant(export, name or out.stem)
+    imported = open_graph(graph_file) if graph_file else None
+    proposal = propose_plant(export, name or out.stem, imported.graph if imported else None)
     atomic_write(out, plant_toml(proposal))
     for template in proposal.templates:
         copies = f", {len(template.copies)} copies" if len(template.copies) > 1 else ""
         echo(f"{template.name}: {len(template.signals)} signals{copies}", err=True)
-    for omission in proposal.omissions:
-        echo(str(omission), err=True)
+    if proposal.shared_edges:
+        echo(f"{len(proposal.shared_edges)} edges between templates", err=True)
+    notes = [*(imported.guesses + imported.omissions if imported else ()), *proposal.guesses, *proposal.omissions]
+    for line in note_lines([note for note in notes if getattr(note, "what", "") not in ("states", "order")]):
+        echo(line, err=True)
     echo(out)

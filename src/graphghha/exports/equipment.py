@@ -14,6 +14,7 @@ from graphghha.exports.notes import Guess
 
 _EQUIPMENT = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5})([A-Za-z]?)(?=[-_./: ]|$)")
 _SINGLE = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5}[A-Za-z]?)[-_./: ]+(\S.*)")
+_ENGINES = ("NAE", "NCE", "NIE", "NAJ", "JACE", "N", "FC", "SITE", "BLDG", "FLOOR", "FLR", "LEVEL")  # hold no points
 ALIKE = 0.4  # share of points that two copies have in common at least
 
 
@@ -44,6 +45,18 @@ def split_name(name: str) -> tuple[str, str, str]:
     return "", "", name.strip()
 
 
+def parent_of(name: str) -> str:
+    """Return the piece of equipment in front of that of a name, `AHU1` of `AHU1/VAV-12/ZN-T`, or an empty text."""
+    *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
+    if not _SINGLE.fullmatch(last.strip()):
+        own = next((part for part in reversed(path) if _EQUIPMENT.search(part)), None)
+        path = path[: path.index(own)] if own else []
+    for part in reversed(path):
+        if (found := _EQUIPMENT.search(part)) and found[1].upper() not in _ENGINES:
+            return found[0]
+    return ""
+
+
 def role_of(rest: str, kind: Kind) -> str:
     """Return the role of a point in its template: its words, so that `DA-T` and `DA_T` are one.
 
@@ -55,8 +68,14 @@ def role_of(rest: str, kind: Kind) -> str:
     return "-".join(words) or rest
 
 
-def find_templates(points: Mapping[str, Kind], site: str) -> tuple[tuple[Template, ...], tuple[Guess, ...]]:
-    """Return the templates of an export, copies in natural order, and what was guessed."""
+def find_templates(
+    points: Mapping[str, Kind], site: str, stated: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[tuple[Template, ...], tuple[Guess, ...]]:
+    """Return the templates of an export, copies in natural order, and what was guessed.
+
+    `stated` gives the piece of equipment and the role of points for which these are known.
+    """
+    known, points = _stated_templates(points, stated or {})
     pieces: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     loose: dict[str, str] = {}
     guesses: list[Guess] = []
@@ -69,7 +88,7 @@ def find_templates(points: Mapping[str, Kind], site: str) -> tuple[tuple[Templat
             role = name
         own[role] = name
     guesses += _place_loose(loose, pieces)
-    templates = []
+    templates = list(known)
     for letters in dict.fromkeys(letters for letters, _ in pieces):
         copies_of = {number: roles for (other, number), roles in pieces.items() if other == letters}
         for group in alike_pieces(copies_of):
@@ -81,6 +100,26 @@ def find_templates(points: Mapping[str, Kind], site: str) -> tuple[tuple[Templat
     if loose:
         templates.append(Template(site, (site,), tuple(loose), {(site, role): loose[role] for role in loose}))
     return tuple(templates), tuple(guesses)
+
+
+def _stated_templates(
+    points: Mapping[str, Kind], stated: Mapping[str, tuple[str, str]]
+) -> tuple[list[Template], dict[str, Kind]]:
+    """Return the templates of points whose equipment is known, and the other points."""
+    pieces: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in points:
+        if name in stated:
+            copy, role = stated[name]
+            pieces[copy][role if role not in pieces[copy] else name] = name
+    templates: list[Template] = []
+    for group in alike_pieces(pieces):
+        roles = tuple(dict.fromkeys(role for copy in group for role in pieces[copy]))
+        owned = {(copy, role): name for copy in group for role, name in pieces[copy].items()}
+        letters = split_name(f"{group[0]}_x")[0].lower()
+        taken = {template.name for template in templates}
+        name = letters if len(group) > 1 and letters and letters not in taken else group[0]
+        templates.append(Template(name, tuple(group), roles, owned))
+    return templates, {name: kind for name, kind in points.items() if name not in stated}
 
 
 def _place_loose(loose: dict[str, str], pieces: dict[tuple[str, str], dict[str, str]]) -> list[Guess]:

@@ -1,68 +1,36 @@
-"""Proposes a plant from an export: signals by template, with unit, instrument limits, resolution, sampling and edges.
+"""Proposes a plant from an export: templates and their copies, signals, shared nodes and edges.
 
-Limits are those that instruments of a quantity usually have, never the lowest and highest reading: a reading beyond
-what was seen is what a detector must judge, not what it may drop.
+Equipment comes from names, or from a graph that the user has; what was guessed and left out is kept with the reason.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from graphghha.errors import DataError
-from graphghha.exports.equipment import Template, find_templates
-from graphghha.exports.naming import ACTUATOR, CONTROLLER, LABEL, SENSOR, UNKNOWN
-from graphghha.exports.notes import Guess, Omission, counted
+from graphghha.errors import DataError, GraphError
+from graphghha.exports.dialects import recognize
+from graphghha.exports.equipment import Template, find_templates, parent_of
+from graphghha.exports.naming import LABEL, UNKNOWN
+from graphghha.exports.notes import Guess, Omission
+from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges
+from graphghha.exports.proposed_signals import SignalProposal, propose_signal
 from graphghha.exports.reader import Export, merge_parts
-from graphghha.exports.reporting import Mode
 from graphghha.exports.resample import common_step_ms
 from graphghha.exports.series import Series
-from graphghha.exports.suspicions import encoded_as, reads_like
-from graphghha.plants.units import canonical
+from graphghha.exports.usual_edges import Triple, shared_medium
+from graphghha.graph import CpsGraph, Edge, Node
 
-STALE_INTERVALS = 3
-LONGEST_HOLD_S = 7 * 86_400  # a point that reports on change is asked after for so long
-
-# instrument ranges by unit: a wide range costs little, a narrow one would hide attacks
-_LIMITS = {
-    "degC": (-50.0, 200.0),
-    "degF": (-58.0, 392.0),
-    "K": (223.0, 473.0),
-    "%": (0.0, 100.0),
-    "fraction": (0.0, 1.0),
-    "%RH": (0.0, 100.0),
-}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SignalProposal:
-    """A role of a template and what its points have in common."""
-
-    role: str
-    kind: str  # sensor | actuator | controller
-    purpose: str
-    quantity: str | None
-    unit: str | None
-    low: float | None  # of the instrument; None: not known
-    high: float | None
-    resolution: float | None
-    interval_s: float | None  # None: reports on change
-    stale_after_s: float
-    states: tuple[str, ...] = ()
-    encoding: str | None = None
-    columns: tuple[tuple[str, str], ...] = ()  # copy, name in the export
-    missing: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+__all__ = ["JoinedEdge", "PlantProposal", "SignalProposal", "TemplateProposal", "propose_plant"]
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateProposal:
-    """A kind of equipment with its signals and the edges between them."""
+    """A kind of equipment with its signals, the edges between them, and equipment without a signal."""
 
     name: str
     copies: tuple[str, ...]
     signals: tuple[SignalProposal, ...]
-    edges: tuple[tuple[str, str, str], ...]  # from, to, comm | phys
+    edges: tuple[Triple, ...]
+    equipment: tuple[tuple[str, str], ...] = ()  # name, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +41,56 @@ class PlantProposal:
     step_s: float
     zone: str
     templates: tuple[TemplateProposal, ...]
-    shared_edges: tuple[tuple[str, str, str, str, str], ...]  # template, role, template, role, kind
+    shared_edges: tuple[JoinedEdge, ...]
     labels: tuple[str, ...]  # columns that label attacks
     guesses: tuple[Guess, ...]
     omissions: tuple[Omission, ...]
 
 
-def propose_plant(export: Export, name: str) -> PlantProposal:
-    """Return a plant for the points of an export."""
+def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> PlantProposal:
+    """Return a plant for the points of an export. A graph gives kinds, equipment, roles and edges."""
     merged = merge_parts(export.series)
     labels = tuple(each.name for each in merged if each.kind.role == LABEL)
     alive = {each.name: each for each in merged if len(each) and each.kind.role != LABEL}
-    dead = [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
+    omissions = [each for each in export.omissions if each.what in ("file", "column")]
+    omissions += [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
     if not alive:
         raise DataError(f"{name}: there is no point with a reading; `graphghha data check` says what was left out")
     step_ms = common_step_ms(list(alive.values()))
-    guesses = list(export.guesses)
+    guesses = [*_dialect(export, list(alive)), *export.guesses]
     if step_ms is None:
         step_ms = 60_000
         guesses.append(Guess(name, "step", "60 s", "no point is sampled at a fixed interval"))
-    templates, found = find_templates({point: series.kind for point, series in alive.items()}, name)
-    proposals = tuple(_template(template, alive) for template in templates)
-    left_out = tuple(each for each in export.omissions if each.what in ("file", "column")) + tuple(dead)
+    given = _Given(graph, alive) if graph is not None else None
+    stated = given.stated if given else {}
+    templates, found = find_templates({point: series.kind for point, series in alive.items()}, name, stated)
+    signals = {template.name: _signals(template, alive, given) for template in templates}
+    guesses += found + _unknown(signals)
+    if given is None:
+        inside, between, more = _guessed_edges(templates, signals, alive, step_ms)
+    else:
+        inside, between, more = _given_edges(templates, given)
+        omissions += given.omissions
+    proposals = tuple(
+        TemplateProposal(
+            template.name,
+            template.copies,
+            _shared(template, signals[template.name], between),
+            inside.get(template.name, ()),
+            given.equipment.get(template.name, ()) if given else (),
+        )
+        for template in templates
+    )
+    _check_rules(proposals)
     return PlantProposal(
         name=name,
         step_s=step_ms / 1000,
         zone=export.zone.clock.zone,
         templates=proposals,
-        shared_edges=_shared_edges(proposals),
+        shared_edges=between,
         labels=labels,
-        guesses=tuple(guesses) + found,
-        omissions=left_out,
+        guesses=(*guesses, *more),
+        omissions=tuple(omissions),
     )
 
 
@@ -111,86 +98,166 @@ def _why_dead(series: Series) -> str:
     return series.omissions[0].reason if series.omissions else "it has no reading"
 
 
-def _template(template: Template, alive: dict[str, Series]) -> TemplateProposal:
+def _dialect(export: Export, names: Sequence[str]) -> list[Guess]:
+    by_file: dict[str, set[str]] = {}
+    for series in export.series:
+        by_file.setdefault(str(series.file), set()).add(series.column.lower())
+    columns = [
+        frozenset(own | set(report.columns)) for report in export.files if (own := by_file.get(str(report.path)))
+    ]
+    found = recognize(names, columns)
+    if found is None:
+        return []
+    dialect, reason = found
+    return [Guess("files", "dialect", dialect.name, f"{reason} ({dialect.about})")]
+
+
+def _signals(template: Template, alive: Mapping[str, Series], given: "_Given | None") -> tuple[SignalProposal, ...]:
     signals = []
     for role in template.roles:
         columns = [(copy, template.points[copy, role]) for copy in template.copies if (copy, role) in template.points]
-        signals.append(_signal(role, columns, [alive[point] for _, point in columns], template.missing(role)))
-    return TemplateProposal(template.name, template.copies, tuple(signals), _edges(signals))
+        kinds = {given.kinds[point] for _, point in columns if point in given.kinds} if given else set()
+        series = [alive[point] for _, point in columns]
+        signals.append(propose_signal(role, columns, series, template.missing(role), *sorted(kinds)[:1]))
+    return tuple(signals)
 
 
-def _signal(
-    role: str, columns: Sequence[tuple[str, str]], series: Sequence[Series], missing: tuple[str, ...]
-) -> SignalProposal:
-    first = max(series, key=len)
-    remarks = [first.kind.reason]
-    unit, encoding = first.stated_unit, encoded_as(first.values) if first.unit is None and not first.states else None
-    if unit is None and not first.states:
-        suggested = reads_like(first.name, first.kind, None, first.values, first.column)
-        remarks.append(f"no unit is stated; it reads like {suggested}" if suggested else "no unit is stated")
-    units = {each.stated_unit for each in series}
-    if len(units) > 1:
-        remarks.append(f"copies have different units: {', '.join(sorted(map(str, units)))}")
-    if still := [each.name for each in series if each.is_constant]:
-        remarks.append(f"{counted(len(still), 'copy never moves', 'copies never move')}: {', '.join(still[:4])}")
-    interval_s = _interval_s(series)
-    low, high = _LIMITS.get(canonical(unit or ""), (None, None))
-    kind = first.kind.role
-    return SignalProposal(
-        role=role,
-        kind=SENSOR if kind == UNKNOWN else kind,
-        purpose=first.kind.purpose,
-        quantity=first.kind.quantity,
-        unit=canonical(unit) if unit else None,
-        low=low,
-        high=high,
-        resolution=_resolution(series),
-        interval_s=interval_s,
-        stale_after_s=LONGEST_HOLD_S if interval_s is None else STALE_INTERVALS * interval_s,
-        states=max((each.states for each in series), key=len),
-        encoding=encoding,
-        columns=tuple(columns),
-        missing=missing,
-        remarks=tuple(remarks),
-    )
-
-
-def _interval_s(series: Sequence[Series]) -> float | None:
-    steps = [s.reporting.step_ms for s in series if s.reporting.mode is Mode.SAMPLED and s.reporting.step_ms]
-    return float(np.median(steps)) / 1000 if 2 * len(steps) >= len(series) else None
-
-
-def _resolution(series: Sequence[Series]) -> float | None:
-    """Return the step between readings in the unit of the file, the finest of all copies."""
-    found = []
-    for each in series:
-        if each.resolution is not None and each.decimals is not None:
-            found.append(10.0**-each.decimals if each.decimals else max(1.0, round(each.resolution)))
-    return min(found, default=None)
-
-
-def _edges(signals: Sequence[SignalProposal]) -> tuple[tuple[str, str, str], ...]:
-    """Return the usual edges inside one piece: measurements and set-points command, actuators move what is measured."""
-    sensors = [signal.role for signal in signals if signal.kind == SENSOR and signal.purpose != "alarm"]
-    controllers = [signal.role for signal in signals if signal.kind == CONTROLLER]
-    actuators = [signal.role for signal in signals if signal.kind == ACTUATOR]
-    comm = [(sensor, controller, "comm") for sensor in sensors for controller in controllers]
-    comm += [(controller, actuator, "comm") for controller in controllers for actuator in actuators]
-    phys = [(actuator, sensor, "phys") for actuator in actuators for sensor in sensors]
-    return tuple(comm + phys)
-
-
-def _shared_edges(templates: Sequence[TemplateProposal]) -> tuple[tuple[str, str, str, str, str], ...]:
-    """Return edges from equipment without copies to the copies it may serve: its actuators move what they measure."""
-    single = [template for template in templates if len(template.copies) == 1]
-    several = [template for template in templates if len(template.copies) > 1]
-    if len(single) != 1:
-        return ()
+def _unknown(signals: Mapping[str, Sequence[SignalProposal]]) -> tuple[Guess, ...]:
     return tuple(
-        (single[0].name, own.role, template.name, other.role, "phys")
-        for template in several
-        for own in single[0].signals
-        if own.kind == ACTUATOR
-        for other in template.signals
-        if other.kind == SENSOR and other.purpose == "measurement"
+        Guess(column, "kind", signal.kind, "neither its name nor its unit tells")
+        for own in signals.values()
+        for signal in own
+        if signal.purpose == UNKNOWN
+        for _, column in signal.columns
     )
+
+
+def _guessed_edges(
+    templates: Sequence[Template],
+    signals: Mapping[str, Sequence[SignalProposal]],
+    alive: Mapping[str, Series],
+    step_ms: int,
+) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...], list[Guess]]:
+    inside, guesses = {}, []
+    for template in templates:
+        inside[template.name], guess = inner_edges(template, signals[template.name], alive, step_ms)
+        guesses.append(guess)
+    parents = {
+        copy: parent
+        for template in templates
+        for (copy, _), point in template.points.items()
+        if (parent := parent_of(point))
+    }
+    between, more = joining_edges(templates, signals, parents)
+    return inside, between, [*guesses, *more]
+
+
+def _given_edges(
+    templates: Sequence[Template], given: "_Given"
+) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...], list[Guess]]:
+    place = {
+        given.node_of[point]: (template.name, copy, role)
+        for template in templates
+        for (copy, role), point in template.points.items()
+        if point in given.node_of
+    }
+    place |= given.place_equipment(templates, place)
+    inside, between = edges_of_graph(given.graph, place)
+    absent = [point for t in templates for point in t.points.values() if point not in given.node_of]
+    reason = "the graph has no such node; it gets no edge"
+    return inside, between, [Guess(point, "edges", "none", reason) for point in absent]
+
+
+def _shared(
+    template: Template, signals: Sequence[SignalProposal], between: Sequence[JoinedEdge]
+) -> tuple[SignalProposal, ...]:
+    """Mark what several pieces share: the media that a piece without copies hands to others."""
+    if len(template.copies) > 1:
+        return tuple(signals)
+    handed = {edge.role for edge in between if edge.source == template.name}
+    return tuple(
+        replace(signal, is_shared=True, remarks=(*signal.remarks, f"shared: {medium}"))
+        if signal.role in handed and (medium := shared_medium(signal.role)) and signal.kind == "sensor"
+        else signal
+        for signal in signals
+    )
+
+
+def _check_rules(templates: Sequence[TemplateProposal]) -> None:
+    for template in templates:
+        nodes = [Node(signal.role, signal.kind) for signal in template.signals]
+        nodes += [Node(name, kind) for name, kind in template.equipment]
+        try:
+            CpsGraph(nodes, [Edge(*edge) for edge in template.edges])
+        except GraphError as exc:
+            raise GraphError(f"template {template.name!r}: {exc}") from exc
+
+
+class _Given:
+    """A graph that the user gave, matched with the points of the export by signal or name."""
+
+    def __init__(self, graph: CpsGraph, alive: Mapping[str, Series]) -> None:
+        self.graph = graph
+        self.node_of: dict[str, str] = {}  # point -> node
+        self.kinds: dict[str, str] = {}
+        self.stated: dict[str, tuple[str, str]] = {}  # point -> copy, role
+        self.omissions: list[Omission] = []
+        self.equipment: dict[str, tuple[tuple[str, str], ...]] = {}
+        by_plain = {_plain(point): point for point in alive}
+        for node in graph.nodes:
+            texts = [text for text in (node.signal, node.name) if text]
+            point = next((by_plain[_plain(text)] for text in texts if _plain(text) in by_plain), None)
+            if point is None:
+                if node.signal is not None:
+                    reason = "no point of the data has its name or signal"
+                    self.omissions.append(Omission(node.name, "node", 1, reason))
+                continue
+            self.node_of[point], self.kinds[point] = node.name, str(node.kind)
+            if node.zone is not None:
+                self.stated[point] = (node.zone, node.role)
+        if not self.node_of:
+            raise GraphError(
+                f"the graph and the data have no point in common: it has {', '.join(graph.names[:3])} .., the data "
+                f"have {', '.join(list(alive)[:3])} ..; give the nodes a signal that is the name of a column"
+            )
+
+    def place_equipment(
+        self, templates: Sequence[Template], place: Mapping[str, tuple[str, str, str]]
+    ) -> dict[str, tuple[str, str, str]]:
+        """Give nodes without a signal to the template of their zone, else to that of most of their neighbors."""
+        owner = {copy: template.name for template in templates for copy in template.copies}
+        found: dict[str, tuple[str, str, str]] = {}
+        waiting = [node for node in self.graph.nodes if node.signal is None and node.name not in place]
+        while waiting:
+            placed = {node.name: home for node in waiting if (home := self._home(node, owner, {**place, **found}))}
+            for node in waiting:
+                if node.name in placed:
+                    template, copy = placed[node.name]
+                    role = node.role if node.zone else node.name
+                    found[node.name] = (template, copy, role)
+                    known = self.equipment.get(template, ())
+                    self.equipment[template] = tuple(dict.fromkeys([*known, (role, str(node.kind))]))
+            waiting = [node for node in waiting if node.name not in placed]
+            if not placed:
+                reason = "it has no signal and is joined to no node that has one"
+                self.omissions += [Omission(node.name, "node", 1, reason) for node in waiting]
+                break
+        return found
+
+    def _home(
+        self, node: Node, owner: Mapping[str, str], place: Mapping[str, tuple[str, str, str]]
+    ) -> tuple[str, str] | None:
+        if node.zone is not None and node.zone in owner:
+            return owner[node.zone], node.zone
+        near = [
+            place[other][:2]
+            for edge in self.graph.edges
+            if node.name in (edge.source, edge.target)
+            for other in (edge.source, edge.target)
+            if other in place
+        ]
+        return max(near, key=near.count, default=None)
+
+
+def _plain(text: str) -> str:
+    return "".join(mark for mark in text.lower() if mark.isalnum()) or text

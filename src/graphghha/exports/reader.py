@@ -37,6 +37,7 @@ class FileReport:
     layout: str  # wide | long | point, or an empty text if the file was left out
     rows: int
     points: tuple[str, ...]
+    columns: tuple[str, ...] = ()  # as the file names them, in small letters
     guesses: tuple[Guess, ...] = ()
     omissions: tuple[Omission, ...] = ()
 
@@ -132,6 +133,7 @@ class ExportReader:
                 layout=str(plan.layout),
                 rows=len(times.utc_ms),
                 points=tuple(names),
+                columns=tuple(name.strip().lower() for name in plan.names),
                 guesses=plan.guesses + times.guesses,
                 omissions=tuple(omissions),
             )

@@ -28,7 +28,9 @@ QUALITY_COLUMNS = _words(
     *("data quality", "quality code", "value quality", "trend flags"),
 )
 REMARK_COLUMNS = _words("comment comments remark remarks note notes annotation user source description message")
-NUMBER_COLUMNS = _words("index id row rownum record recno seq sequence unnamed # no.", "unnamed: 0")
+NUMBER_COLUMNS = _words(
+    "index id row rownum record recno seq sequence unnamed # no. trial experiment session fold split", "unnamed: 0"
+)
 
 # cells without a value
 MISSING_WORDS = _words(

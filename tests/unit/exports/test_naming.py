@@ -1,5 +1,6 @@
 import pytest
 
+from graphghha.exports.dialects import recognize
 from graphghha.exports.headers import split_header
 from graphghha.exports.naming import guess_kind, words_of
 
@@ -76,3 +77,50 @@ def test_names_are_cut_into_words():
 def test_units_in_headers(header, name, unit):
     found = split_header(header)
     assert (found.name, found.unit) == (name, unit)
+
+
+@pytest.mark.parametrize(
+    "name, role",
+    [
+        ("FIT101", "sensor"),
+        ("MV101", "actuator"),
+        ("P-203", "actuator"),
+        ("LIT101", "sensor"),
+        ("2_PIC_003_PV", "sensor"),
+        ("2_PIC_003_CO", "actuator"),
+        ("2_PIC_003_SP", "controller"),
+        (r"\\HOST\LOG\1_AIT_001_PV", "sensor"),
+        ("P1_FCV01D", "actuator"),
+        ("P1_B2004", "controller"),
+        ("P4_HT_PO", "sensor"),
+        ("attack_P1", "label"),
+        ("sysAuto", "controller"),
+        ("1#ConValveOnInd", "actuator"),
+        ("TK101_LIT.F_CV", "sensor"),
+        ("FIC101.OP", "actuator"),
+        ("NAE-01/FC-1.VAV-3.ZN-T.Present$20Value", "sensor"),
+        ("[default]Tank1/Pump/Cmd", "actuator"),
+    ],
+)
+def test_the_table_of_dialects_knows_names(name, role):
+    assert guess_kind(name).role == role
+
+
+@pytest.mark.parametrize(
+    "names, columns, dialect",
+    [
+        (["FIT101", "LIT101", "MV101", "P101"], {"timestamp"}, "SWaT"),
+        (["1_AIT_001_PV", "2_MV_001_STATUS", "2A_AIT_001_PV"], {"date", "time"}, "WADI"),
+        (["P1_FT01", "P2_SIT01", "P4_LD"], {"time"}, "HAI"),
+        (["L_T1", "F_PU1", "S_PU1", "P_J280"], {"datetime"}, "BATADAL"),
+        (["kettleTemp", "heaterSwitch", "flowKP"], {"time"}, "EDS"),
+        (["A", "B"], {"tagname", "timestamp", "value", "dataquality"}, "GE Historian"),
+        (["A", "B"], {"t_stamp", "a", "b"}, "Ignition"),
+        (["NAE1/N2-1.VAV-4.ZN-T", "NAE1/N2-1.VAV-5.ZN-T"], {"time"}, "Metasys"),
+        (["A", "B"], {"timestamp", "trend flags", "status", "value (°c)"}, "Niagara"),
+        (["Room", "Boiler"], {"zeit"}, None),
+    ],
+)
+def test_dialects_are_recognized(names, columns, dialect):
+    found = recognize(names, [frozenset(columns)])
+    assert (found[0].name if found else None) == dialect

@@ -5,12 +5,12 @@ from click.testing import CliRunner
 
 from export_builders import read, table
 from graphghha.cli import main
-from graphghha.errors import DataError
+from graphghha.errors import DataError, GraphError
 from graphghha.exports import guess_kind, read_exports
 from graphghha.exports.equipment import find_templates, split_name
 from graphghha.exports.plant_toml import plant_toml
 from graphghha.exports.proposal import propose_plant
-from graphghha.graph import CpsGraph, Edge, Node
+from graphghha.graph import CpsGraph, Edge, EdgeKind, Node
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def export(tmp_path):
 
 def test_a_plant_is_proposed_with_everything_it_needs(export):
     plant = tomllib.loads(plant_toml(propose_plant(export, "works")))
-    assert plant["plant"] == {"name": "works", "step_s": 300, "zone": "UTC"}
+    assert plant["plant"] == {"format": "graphghha-plant/1", "name": "works", "step_s": 300, "zone": "UTC"}
     by_name = {template["name"]: template for template in plant["template"]}
     assert by_name["tk"]["copies"] == ["TK-1", "TK-2"] and by_name["PH-1"]["copies"] == ["PH-1"]
     signals = {signal["name"]: signal for template in plant["template"] for signal in template["signal"]}
@@ -90,10 +90,87 @@ def test_what_was_left_out_and_guessed_stands_in_the_file(export):
     assert "# guessed: TK: copies TK-1, TK-2" in text and '# unit = ""  # state it' in text
 
 
-def test_the_edges_of_a_template_make_a_valid_graph(export):
-    for template in propose_plant(export, "works").templates:
-        nodes = [Node(signal.role, signal.kind) for signal in template.signals]
-        CpsGraph(nodes, [Edge(*edge) for edge in template.edges])  # raises if an edge breaks the rules
+def plant_graph(proposal):
+    """Build the graph that a plant file describes, as the page of the plant file says."""
+    plant = tomllib.loads(plant_toml(proposal))
+    nodes, edges, name_of, copies = [], [], {}, {}
+    for template in plant["template"]:
+        copies[template["name"]] = template["copies"]
+        for signal in template["signal"] + template.get("equipment", []):
+            for copy in template["copies"]:
+                if "columns" in signal and copy not in signal["columns"]:
+                    assert copy in signal["missing"]
+                    continue
+                name = signal.get("columns", {}).get(copy, f"{copy}/{signal['name']}")
+                name_of[template["name"], copy, signal["name"]] = name
+                zone = copy if len(template["copies"]) > 1 else None
+                nodes.append(Node(name, signal["kind"], f"{template['name']}/{signal['name']}", name, zone))
+        for source, target, kind in template["edges"]:
+            for copy in template["copies"]:
+                ends = [name_of.get((template["name"], copy, role)) for role in (source, target)]
+                edges += [Edge(*ends, kind)] if all(ends) else []
+    for edge in plant.get("edge", []):
+        (source, role), (target, other) = (edge[end].split("/", 1) for end in ("from", "to"))
+        for pair in edge.get("pairs") or [(a, b) for a in copies[source] for b in copies[target]]:
+            ends = [name_of.get((source, pair[0], role)), name_of.get((target, pair[1], other))]
+            edges += [Edge(*ends, edge["kind"])] if all(ends) else []
+    return CpsGraph(nodes, edges)  # raises if an edge breaks the rules
+
+
+def test_a_proposed_plant_is_a_valid_graph(export):
+    graph = plant_graph(propose_plant(export, "works"))
+    assert graph.num_nodes == 7
+    assert graph.edge_between(graph.index("PH-1_P-C"), graph.index("TK-2-LIT")) is EdgeKind.PHYS
+
+
+def test_a_given_graph_decides_kinds_copies_and_edges(export):
+    graph = CpsGraph(
+        [
+            Node("level", "sensor", role="level", signal="TK-1_LIT", zone="north"),
+            Node("level 2", "sensor", role="level", signal="tk-2_lit", zone="south"),
+            Node("valve", "controller", role="valve", signal="TK-1_V-O", zone="north"),
+            Node("vessel", "actuator", zone="north", role="vessel"),
+            Node("lost", "sensor", signal="TK-9_LIT"),
+        ],
+        [Edge("level", "valve", "comm"), Edge("vessel", "level", "phys"), Edge("level", "level 2", "near")],
+    )
+    proposal = propose_plant(export, "works", graph)
+    found = {template.name: template for template in proposal.templates}["north"]
+    assert found.copies == ("north", "south") and found.equipment == (("vessel", "actuator"),)
+    assert {signal.role: signal.kind for signal in found.signals} == {"level": "sensor", "valve": "controller"}
+    assert set(found.edges) == {("level", "valve", "comm"), ("vessel", "level", "phys")}
+    assert proposal.shared_edges[0].pairs == (("north", "south"),)
+    said = "\n".join(map(str, [*proposal.omissions, *proposal.guesses]))
+    assert "lost: 1 node left out: no point of the data" in said and "TK-2_V-O: edges none" in said
+    assert plant_graph(proposal).num_edges == 4
+
+
+def test_a_graph_of_another_plant_is_refused(export):
+    with pytest.raises(GraphError, match="no point in common.*give the nodes a signal"):
+        propose_plant(export, "works", CpsGraph([Node("x", "sensor", signal="x")]))
+
+
+def test_names_tell_which_air_handler_feeds_a_box(tmp_path):
+    heads = [f"AHU{a}/VAV-{b}/{p}" for a, b in ((1, 1), (1, 2), (2, 3)) for p in ("ZN-T (°F)", "DPR-O (%)")]
+    heads += [f"AHU{a}/{p}" for a in (1, 2) for p in ("SA-T (°F)", "OA-T (°F)", "SF-O (%)")]
+    text = table("time," + ",".join(heads), "%Y-%m-%d %H:%M" + ",{v}" * len(heads))
+    proposal = propose_plant(read(tmp_path, text), "site")
+    graph = plant_graph(proposal)
+    boxes = next(template for template in proposal.templates if len(template.copies) == 3)
+    assert boxes.copies == ("VAV-1", "VAV-2", "VAV-3")
+    feeds = {(e.source, e.target) for e in graph.edges if e.source.endswith("SF-O") and "VAV" in e.target}
+    assert feeds == {
+        ("AHU1/SF-O", "AHU1/VAV-1/ZN-T"),
+        ("AHU1/SF-O", "AHU1/VAV-2/ZN-T"),
+        ("AHU2/SF-O", "AHU2/VAV-3/ZN-T"),
+    }
+
+
+def test_readings_beyond_a_usual_instrument_widen_or_drop_its_limits(tmp_path):
+    lines = "".join(f"2021-05-30 {12 + m // 60}:{m % 60:02},{100.5 + m % 3},{300 + m % 7}\n" for m in range(90))
+    signals = propose_plant(read(tmp_path, f"time,A-O (%),B-O (%)\n{lines}"), "x").templates[0].signals
+    assert (signals[0].low, signals[0].high) == (-5.0, 105.0) and signals[1].high is None
+    assert "beyond a usual instrument" in signals[1].remarks[-1]
 
 
 def test_limits_are_never_learned(export):
@@ -131,3 +208,16 @@ def test_the_real_site_becomes_an_air_handler_and_six_boxes(data_dir):
     assert {"DA-P", "SF-O", "PH-O", "OA-T"} <= handler
     accounted = sum(len(signal.columns) for template in plant.templates for signal in template.signals)
     assert accounted + len(plant.omissions) == 90
+    graph = plant_graph(plant)
+    assert graph.zone_names == tuple(f"VAV-{number}" for number in range(1, 7))
+    shared = {signal.role for signal in by_name["S-7"].signals if signal.is_shared}
+    assert shared == {"OA-T", "DA-T"}
+    assert graph.edge_between(graph.index("S-7_OA-T"), graph.index("VAV-4_ZN-T")) is EdgeKind.NEAR
+    assert not set(range(graph.num_nodes)) - set(graph.edge_index.ravel())
+
+
+def test_published_plants_are_proposed_with_their_kinds(data_dir):
+    plant = propose_plant(read_exports([data_dir / "batadal" / "train_normal.parquet"]), "water")
+    assert plant.labels == ("ATT_FLAG",) and plant.step_s == 3600
+    assert len(plant.templates[0].signals) == 43 and "BATADAL" in str(plant.guesses[0])
+    assert plant_graph(plant).num_nodes == 43

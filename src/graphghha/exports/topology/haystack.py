@@ -1,6 +1,5 @@
 """Project Haystack in JSON (version 3 or 4, a grid or a list of entities), as a sheet."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,8 @@ _PLACES = ("site", "floor", "building")
 _MOVING = ("damper", "valve")
 
 
-def read_haystack(path: Path) -> Sheet:
-    """Read entities; a DataError says where the file is none."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as exc:
-        raise DataError(f"{path}: cannot be read: {exc.strerror}") from exc
-    except (ValueError, RecursionError) as exc:
-        raise DataError(f"{path}: is not JSON: {exc}") from exc
+def sheet_of_haystack(data: Any, path: Path) -> Sheet:
+    """Return the sheet of entities; a DataError says what is none."""
     rows = data.get("rows") if isinstance(data, dict) else data
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError(f"{path}: expected a Haystack grid with rows, or a list of entities with tags")

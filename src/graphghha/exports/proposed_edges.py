@@ -1,0 +1,206 @@
+"""The edges of a proposed plant: those of a given graph, else the usual ones, else such as the data show."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.exports.equipment import Template
+from graphghha.exports.learned import learn_edges
+from graphghha.exports.notes import Guess
+from graphghha.exports.proposed_signals import SignalProposal
+from graphghha.exports.resample import STALE_STEPS
+from graphghha.exports.series import Series
+from graphghha.exports.topology.to_graph import usual_kind
+from graphghha.exports.usual_edges import Member, Triple, edges_between, edges_inside
+from graphghha.graph import CpsGraph, EdgeKind, Node
+
+MOST_USUAL = 8  # edges a signal, above which the data are asked
+MOST_ROWS, BLOCKS, FEWEST_ROWS = 6000, 12, 256
+
+# letters of equipment that others hang on, and of those that hang on it
+_CENTRAL = (
+    "AHU",
+    "RTU",
+    "MAU",
+    "DOAS",
+    "ERU",
+    "HRU",
+    "RLT",
+    "CH",
+    "CHLR",
+    "BLR",
+    "BOILER",
+    "CHW",
+    "HHW",
+    "CT",
+    "S",
+    "AC",
+)
+_TERMINAL = ("VAV", "FCU", "CAV", "FPB", "FPVAV", "TU", "VVT", "RM", "ROOM", "ZN", "ZONE", "CB", "UV", "UH", "BOX")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedEdge:
+    """An edge between two templates. Without `pairs` it joins all copies of the one with all copies of the other."""
+
+    source: str
+    role: str
+    target: str
+    other: str
+    kind: str
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+Roles = Mapping[str, Sequence[SignalProposal]]  # by template
+
+
+def members(signals: Sequence[SignalProposal]) -> list[Member]:
+    """Return signals as members of a piece of equipment."""
+    return [Member(signal.role, signal.kind, signal.purpose, signal.quantity) for signal in signals]
+
+
+def inner_edges(
+    template: Template, signals: Sequence[SignalProposal], alive: Mapping[str, Series], step_ms: int
+) -> tuple[tuple[Triple, ...], Guess]:
+    """Return the edges inside a template, and how they came about.
+
+    Points that share no equipment, or too many of them, are joined as their readings tell.
+    """
+    usual = edges_inside(members(signals))
+    if len(usual) <= MOST_USUAL * len(signals):
+        return usual, Guess(
+            template.name, "edges", f"{len(usual)} usual ones", "from the kinds and names of its points"
+        )
+    copy = max(template.copies, key=lambda each: sum((each, role) in template.points for role in template.roles))
+    own = [signal for signal in signals if (copy, signal.role) in template.points]
+    learned = _learned(own, [alive[template.points[copy, signal.role]] for signal in own], step_ms)
+    if learned is None:
+        reason = "its points are too many to join all of them, and its readings too few to learn from"
+        kept = tuple(edge for edge in usual if edge[2] == "comm")[: MOST_USUAL * len(signals)]
+        return kept, Guess(template.name, "edges", f"{len(kept)} usual ones", reason)
+    reason = f"{len(usual)} usual ones would be too many; these are learned from its readings"
+    return learned, Guess(template.name, "edges", f"{len(learned)} learned ones", reason)
+
+
+def _learned(signals: Sequence[SignalProposal], series: Sequence[Series], step_ms: int) -> tuple[Triple, ...] | None:
+    values = _rows(series, step_ms)
+    if len(values) < FEWEST_ROWS:
+        return None
+    edges, _ = learn_edges(values, [""] * len(series))
+    nodes = [Node(signal.role, signal.kind) for signal in signals]
+    found = []
+    for edge in edges:
+        source, target = nodes[edge.source], nodes[edge.target]
+        if usual_kind(source, target) is EdgeKind.NEAR:
+            source, target = (target, source) if usual_kind(target, source) is not EdgeKind.NEAR else (source, target)
+        found.append((source.name, target.name, str(usual_kind(source, target))))
+    return (*found, *_lonely(signals, found))
+
+
+def _lonely(signals: Sequence[SignalProposal], found: Sequence[Triple]) -> Iterator[Triple]:
+    """Yield the usual edges of signals that nothing was learned about, with those whose names begin alike."""
+    joined = {end for source, target, _ in found for end in (source, target)}
+    groups: dict[str, list[SignalProposal]] = defaultdict(list)
+    for signal in signals:
+        groups[signal.role.split("-")[0]].append(signal)
+    for group in groups.values():
+        for source, target, kind in edges_inside(members(group)):
+            if source not in joined or target not in joined:
+                yield source, target, kind
+
+
+def _rows(series: Sequence[Series], step_ms: int) -> NDArray[np.float64]:
+    """Return some thousand rows in blocks, at the times of the longest series: recordings may lie far apart."""
+    times = max(series, key=len).times_ms
+    if len(times) > MOST_ROWS:
+        length = MOST_ROWS // BLOCKS
+        firsts = np.linspace(0, len(times) - length, BLOCKS).astype(np.int64)
+        times = times[(firsts[:, None] + np.arange(length)).ravel()]
+    values = np.full((len(times), len(series)), np.nan)
+    for column, each in enumerate(series):
+        newest = np.searchsorted(each.times_ms, times, side="right") - 1
+        age = times - each.times_ms[np.maximum(newest, 0)]
+        known = (newest >= 0) & (each.holds | (age <= STALE_STEPS * max(step_ms, each.reporting.step_ms or 0)))
+        values[known, column] = each.values[newest[known]]
+    return values
+
+
+def joining_edges(
+    templates: Sequence[Template], roles: Roles, parents: Mapping[str, str]
+) -> tuple[tuple[JoinedEdge, ...], tuple[Guess, ...]]:
+    """Return edges from equipment to what it feeds, and why.
+
+    `parents` names for a copy the piece in front of it in the names of its points: `AHU1` of `AHU1/VAV-12/ZN-T`.
+    """
+    edges: list[JoinedEdge] = []
+    guesses: list[Guess] = []
+    owner = {copy: template for template in templates for copy in template.copies}
+    named = {
+        copy: owner[parent] for copy, parent in parents.items() if parent in owner and owner[parent] != owner[copy]
+    }
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for copy, template in named.items():
+        pairs[template.name, owner[copy].name].append((parents[copy], copy))
+    by_name = {template.name: template for template in templates}
+    for (source, target), joined in pairs.items():
+        feeders = ", ".join(dict.fromkeys(feeder for feeder, _ in joined))
+        guesses.append(Guess(target, "fed by", feeders, "it stands in front of the names"))
+        edges += _joined(by_name[source], by_name[target], roles, tuple(joined))
+    rest = [template for template in templates if not any(copy in named for copy in template.copies)]
+    for central, box in _by_letters(rest):
+        guesses.append(Guess(box.name, "fed by", central.name, "it is the equipment that such copies usually hang on"))
+        edges += _joined(central, box, roles, ())
+    return tuple(edges), tuple(guesses)
+
+
+def _joined(
+    source: Template, target: Template, roles: Roles, pairs: tuple[tuple[str, str], ...]
+) -> Iterator[JoinedEdge]:
+    every = {(one, other) for one in source.copies for other in target.copies}
+    kept = () if set(pairs) == every else pairs
+    for role, other, kind in edges_between(members(roles[source.name]), members(roles[target.name])):
+        yield JoinedEdge(source.name, role, target.name, other, kind, kept)
+
+
+def _by_letters(templates: Sequence[Template]) -> Iterator[tuple[Template, Template]]:
+    """Yield central equipment with the copies that may hang on it."""
+
+    def letters(template: Template) -> str:
+        return "".join(mark for mark in template.copies[0].upper() if mark.isalpha())
+
+    boxes = [each for each in templates if len(each.copies) > 1 and not letters(each).startswith(_CENTRAL[:8])]
+    named = [each for each in boxes if letters(each) in _TERMINAL]
+    central = [each for each in templates if letters(each) in _CENTRAL and each not in boxes]
+    single = [each for each in templates if len(each.copies) == 1]
+    for box in named or boxes:
+        for source in central or (single if len(single) == 1 else []):
+            if source is not box:
+                yield source, box
+
+
+def edges_of_graph(
+    graph: CpsGraph, place: Mapping[str, tuple[str, str, str]]
+) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...]]:
+    """Return the edges of a given graph: inside templates, and between them or between copies.
+
+    `place` gives template, copy and role of a node. An edge inside one copy holds for all copies of its template.
+    """
+    inside: dict[str, dict[Triple, None]] = defaultdict(dict)
+    between: dict[tuple[str, str, str, str, str], list[tuple[str, str]]] = defaultdict(list)
+    copies: Counter[str] = Counter(template for template, _ in {each[:2] for each in place.values()})
+    for edge in graph.edges:
+        if edge.source not in place or edge.target not in place:
+            continue
+        (source, copy, role), (target, other_copy, other) = place[edge.source], place[edge.target]
+        if (source, copy) == (target, other_copy):
+            inside[source][role, other, str(edge.kind)] = None
+        else:
+            between[source, role, target, other, str(edge.kind)].append((copy, other_copy))
+    joined = []
+    for key, pairs in between.items():
+        every = copies[key[0]] * copies[key[2]]
+        joined.append(JoinedEdge(*key, pairs=() if len(pairs) == every and key[0] != key[2] else tuple(pairs)))
+    return {name: tuple(found) for name, found in inside.items()}, tuple(joined)
