@@ -17,6 +17,7 @@ from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
     Detector,
+    Display,
     Journal,
     Monitor,
     Retention,
@@ -250,4 +251,5 @@ def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
         lost_after_ms=round(site.lost_after_s * 1000),
         latching=site.latching,
         learn_days=site.learn_days if learns else 0,
+        display=Display(time_zone=site.time_zone, units=site.units),
     )

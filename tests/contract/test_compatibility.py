@@ -22,6 +22,8 @@ CASES = (
 )
 # Sentences for people may be reworded; everything a program reads may not.
 SENTENCES = ("text", "action", "meaning")
+# What events have had in addition since 0.1.0: whoever reads the rest is not concerned.
+ADDED_FIELDS, ADDED_EVIDENCE = ("techniques",), ("contradiction",)
 
 
 def call(*arguments):
@@ -36,8 +38,19 @@ def sha256(path):
 
 def without_sentences(data):
     if isinstance(data, dict):
-        return {key: without_sentences(value) for key, value in data.items() if key not in SENTENCES}
-    return [without_sentences(each) for each in data] if isinstance(data, list) else data
+        known = {key: value for key, value in data.items() if key not in (*SENTENCES, *ADDED_FIELDS)}
+        return {key: without_sentences(value) for key, value in possible(known).items()}
+    kept = [each for each in data if not is_added(each)] if isinstance(data, list) else data
+    return [without_sentences(each) for each in kept] if isinstance(data, list) else data
+
+
+def is_added(item):
+    return isinstance(item, dict) and item.get("kind") in ADDED_EVIDENCE
+
+
+def possible(item):
+    """Version 0.1.0 expected -1 % of a valve's stroke; what is expected now is something that can be."""
+    return item | {"expected": max(0.0, item["expected"])} if item.get("unit") == "fraction" else item
 
 
 def events(text):

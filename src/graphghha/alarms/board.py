@@ -117,7 +117,8 @@ class AlarmBoard:
 
         `past` is the last body of a target that has left the board.
         """
-        events = [Event(now_ms, "operator.command", command.to_dict())]
+        given = {name: value for name, value in command.to_dict().items() if name != "at_ms"}
+        events = [Event(now_ms, "operator.command", given | command.signature)]
         body = self.incidents.get(command.target, past)
         if body is None:
             if command.target not in self._nodes or command.verb is Verb.DISPOSE:
@@ -174,13 +175,13 @@ class AlarmBoard:
             for_ms=command.for_ms,
             reason=command.reason,
         )
-        more = {"by": command.by, "reason": command.reason} if command.reason else {"by": command.by}
+        more = command.signature | ({"reason": command.reason} if command.reason else {})
         if alarm.until_ms is not None:
             more["until"] = iso(alarm.until_ms)
         return self._put(now_ms, f"alarm.{_EVENT_OF_VERB[command.verb]}", node, alarm, **more)
 
     def _dispose(self, command: Command, now_ms: int, body: Body) -> Event:
-        note = {"is": command.disposition, "by": command.by, "reason": command.reason, "time": iso(now_ms)}
+        note = {"is": command.disposition, **command.signature, "reason": command.reason, "time": iso(now_ms)}
         body = body | {"disposition": note, "version": body["version"] + 1}
         if command.target in self.incidents:
             self.incidents[command.target] = body

@@ -10,11 +10,13 @@ from enum import StrEnum
 from typing import Any, Self
 
 from graphghha._util.text import encodable
+from graphghha._util.times import iso
 from graphghha.errors import ConfigError, ConflictError
 
 HOUR_MS = 3_600_000
 SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; a longer one needs a fresh decision
 MOST_VERSION = 2**53
+LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
 _MOST_CHARACTERS = {"target": 300, "by": 100, "reason": 2_000}
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 
@@ -88,6 +90,7 @@ class Command:
     for_ms: int | None = None  # how long to shelve
     reason: str = ""
     disposition: str | None = None  # what an incident turned out to be
+    at_ms: int | None = None  # when it was given, by the clock of the machine: plant time may be another
 
     def __post_init__(self) -> None:
         for name, limit in _MOST_CHARACTERS.items():
@@ -95,7 +98,7 @@ class Command:
             if not isinstance(text, str) or len(text) > limit:
                 raise ConfigError(f"command: {name} must be a text of at most {limit} characters")
             object.__setattr__(self, name, encodable(text))
-        for name, most in (("version", MOST_VERSION), ("for_ms", SHELVE_MOST_MS)):
+        for name, most in (("version", MOST_VERSION), ("for_ms", SHELVE_MOST_MS), ("at_ms", LATEST_MS)):
             number = getattr(self, name)
             if number is not None and (type(number) is not int or not 0 <= number <= most):
                 raise ConfigError(f"command: {name} must be a whole number from 0 to {most}")
@@ -103,6 +106,15 @@ class Command:
             raise ConfigError("command: verb and disposition must be words")
         if self.verb is Verb.DISPOSE and self.disposition not in DISPOSITIONS:
             raise ConfigError(f"dispose: {self.disposition!r} must be one of {', '.join(DISPOSITIONS)}")
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Return who gave the command and when, as events name it."""
+        return {"by": self.by} | ({} if self.at_ms is None else {"at": iso(self.at_ms)})
+
+    def given_at(self, at_ms: int) -> Self:
+        """Return the command with the time at which it was given, if it has none yet."""
+        return self if self.at_ms is not None else replace(self, at_ms=at_ms)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as plain JSON."""

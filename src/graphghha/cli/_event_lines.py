@@ -1,15 +1,18 @@
 """Events as lines of text on standard output."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from graphghha._util.text import clean
-from graphghha._util.times import iso
+from graphghha._util.times import parse_time_ms
 from graphghha.alarms import StoredEvent
 from graphghha.cli._output import echo
-from graphghha.monitor import event_line
+from graphghha.monitor import Display, event_line
+from graphghha.monitor.display import PLAIN
 
 MOST_CHARACTERS = 400
 # single alarms and operators' commands stay in the journal; on a screen they would hide the incidents
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _LEFT_OUT = ("alarm.", "operator.", "nodes.", "truth.", "incident.updated")
 
 
@@ -18,15 +21,17 @@ class TextSink:
 
     name = "terminal"
 
-    def __init__(self, on_closed: Callable[[], None]) -> None:
-        self._on_closed = on_closed
+    def __init__(self, on_closed: Callable[[], None], displays: Mapping[str, Display]) -> None:
+        """`displays` say how the times and readings of each site are shown."""
+        self._on_closed, self._displays = on_closed, displays
 
     def deliver(self, events: Sequence[StoredEvent]) -> None:
         """Print the events that concern an operator."""
         try:
             for event in events:
                 if not event.kind.startswith(_LEFT_OUT):
-                    echo(f"{iso(event.time_ms)[:16].replace('T', ' ')}  {event.site}  {_line(event)}")
+                    display = self._displays.get(event.site, PLAIN)
+                    echo(f"{display.moment(event.time_ms)}  {event.site}  {_line(event, display)}")
         except BrokenPipeError:
             self._on_closed()
             raise
@@ -35,8 +40,16 @@ class TextSink:
         """Leave standard output open."""
 
 
-def _line(event: StoredEvent) -> str:
+def _line(event: StoredEvent, display: Display) -> str:
     if event.kind.startswith("incident."):
-        return clean(event_line(event.kind, dict(event.body)), MOST_CHARACTERS)
-    details = ", ".join(f"{name} {value}" for name, value in event.body.items() if name != "priority")
-    return clean(f"{event.kind.replace('.', ' ')}{f': {details}' if details else ''}", MOST_CHARACTERS)
+        return clean(event_line(event.kind, dict(event.body), display), MOST_CHARACTERS)
+    what = event.kind.partition(".")[2] if event.kind.startswith("site.") else event.kind.replace(".", " ")
+    body = {name: value for name, value in event.body.items() if name != "priority"}
+    details = ", ".join(f"{name} {_value(value, event, display)}" for name, value in body.items())
+    return clean(f"{what}{f': {details}' if details else ''}", MOST_CHARACTERS)
+
+
+def _value(value: object, event: StoredEvent, display: Display) -> str:
+    """Return a value of an event for people: a time in the zone of the site, anything else as it is."""
+    is_time = isinstance(value, str) and _TIME.fullmatch(value) and parse_time_ms(value) is not None
+    return display.clock(str(value), event.time_ms) if is_time else str(value)

@@ -27,12 +27,12 @@ STYLES = {
 def lines(events: "Iterable[Event]") -> "Iterator[tuple[Event, str]]":
     """Yield the events that an operator sees, each with its line of text."""
     from graphghha._util.text import clean
-    from graphghha._util.times import iso
     from graphghha.monitor import event_line
+    from graphghha.monitor.display import PLAIN
 
     for event in events:
         if event.kind in SHOWN:
-            yield event, clean(f"{iso(event.time_ms)[11:16]}  {event_line(event.kind, event.body)}")
+            yield event, clean(f"{PLAIN.moment(event.time_ms)}  {event_line(event.kind, event.body)}")
 
 
 def show_live(running: "Demo", speed: float) -> None:

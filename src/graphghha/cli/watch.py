@@ -30,6 +30,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--zones", type=click.IntRange(1), help="Zones of --source, if it does not state them.")
 @click.option("--model", type=MODEL, help="With --source: a model directory, or the name of a shipped model.")
 @click.option("--mapping", type=_FILE, help="With --source: a mapping file from its names to points.")
+@click.option("--time-zone", help="With --source: the site's zone, such as America/Chicago, to show times in.")
+@click.option("--units", type=click.Choice(["degC", "degF"]), help="With --source: show temperatures in this unit.")
 @click.option(
     "--state", type=_FOLDER, help="With --source: keep the journal here (default: a temporary folder, deleted on exit)."
 )
@@ -88,7 +90,7 @@ def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
 
     if config is not None:
         return read_settings(config)
-    keys = ("source", "plant", "zones", "model", "mapping")
+    keys = ("source", "plant", "zones", "model", "mapping", "time_zone", "units")
     site = {"name": "site"} | {key: short[key] for key in keys if short[key] is not None}
     try:
         return parse_settings({"monitor": {"state_dir": short["state"]}, "site": [site]}, Path(), "watch")
@@ -98,6 +100,7 @@ def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
 
 def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
     from graphghha.cli._event_lines import TextSink
+    from graphghha.monitor import Display
     from graphghha.monitor.service import set_up_logs
     from graphghha.monitor.sinks import Cursor, FollowRule, JsonLinesStdout
     from graphghha.wiring import open_monitor
@@ -109,7 +112,8 @@ def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
             _refuse_implausible(settings)
         service = open_monitor(settings)
         attach(service)
-        output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop)
+        displays = {site.name: Display(time_zone=site.time_zone, units=site.units) for site in settings.site}
+        output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop, displays)
         service.follow(output, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
         service.run()
 

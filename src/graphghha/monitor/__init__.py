@@ -2,8 +2,9 @@
 
 from graphghha.monitor.commands import send_command
 from graphghha.monitor.detector import Detector, ZoneJudgement
+from graphghha.monitor.display import Display
 from graphghha.monitor.evidence import SignalEvidence
-from graphghha.monitor.incident_json import event_line, headline, related_incident
+from graphghha.monitor.incident_json import event_line, headline, related_incident, sentence
 from graphghha.monitor.journal import Journal, Reader, Retention
 from graphghha.monitor.kpi import kpi, site_rate
 from graphghha.monitor.monitor import Monitor
@@ -14,6 +15,7 @@ from graphghha.monitor.status import read_status
 
 __all__ = [
     "Detector",
+    "Display",
     "Journal",
     "Monitor",
     "Pipeline",
@@ -33,5 +35,6 @@ __all__ = [
     "read_status",
     "related_incident",
     "send_command",
+    "sentence",
     "site_rate",
 ]

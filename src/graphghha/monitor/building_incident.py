@@ -6,8 +6,10 @@ from typing import Any
 
 from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import BuildingRule, Opening, members_of_building, newcomers
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.hypotheses import CONFIGURATION, EQUIPMENT, MANIPULATION, TOGETHER
 from graphghha.monitor.incident_json import sentence
+from graphghha.plants.techniques import name_techniques
 
 Body = dict[str, Any]
 Changed = tuple[Body, tuple[str, ...]]
@@ -27,6 +29,7 @@ def join_building(
     changed: Sequence[Changed],
     closed: Iterable[str],
     now_ms: int,
+    display: Display = PLAIN,
 ) -> list[Changed]:
     """Return the incident of the building if it is new or grows in this step, and its members' part in it.
 
@@ -46,19 +49,22 @@ def join_building(
     for known in [body for body in bodies.values() if "members" in body]:
         times = [_time_ms(bodies[key]["time"]) for key in known["members"] if key in bodies]
         if times and (joining := newcomers(openings, now_ms, within_ms, known["zones"], max(times))):
-            return _joined(known, joining, bodies, len(zones))
+            return _joined(known, joining, bodies, len(zones), display)
     if not (joining := members_of_building(openings, now_ms, within_ms, rule, len(zones))):
         return []
     stamp = iso(now_ms).replace("-", "").replace(":", "")[:13]
     new = {"id": f"{site}-{stamp}-building", "site": site, "time": iso(now_ms), "members": [], "zones": []}
-    return _joined(new, joining, bodies, len(zones))
+    return _joined(new, joining, bodies, len(zones), display)
 
 
-def _joined(building: Body, joining: Sequence[str], bodies: Mapping[str, Body], num_zones: int) -> list[Changed]:
+def _joined(
+    building: Body, joining: Sequence[str], bodies: Mapping[str, Body], num_zones: int, display: Display
+) -> list[Changed]:
     members = [*building["members"], *joining]
     own = [bodies[key] for key in members if key in bodies]
     strongest = max(own, key=lambda body: float(body["probability"]))
     zones = list(dict.fromkeys([*building["zones"], *(bodies[key]["zone"] for key in joining)]))
+    techniques = list(dict.fromkeys(each for body in own for each in body["consistent_with"]))
     body = building | {
         "zone": None,
         "root": None,
@@ -71,7 +77,8 @@ def _joined(building: Body, joining: Sequence[str], bodies: Mapping[str, Body], 
         "follows": None,
         "alarms": [f"{body['zone']}/{body['root']}" for body in own],
         "evidence": [],
-        "consistent_with": list(dict.fromkeys(each for body in own for each in body["consistent_with"])),
+        "consistent_with": techniques,
+        "techniques": name_techniques(techniques),
         "action": ACTION,
         "ranking": [],
         "members": members,
@@ -80,7 +87,7 @@ def _joined(building: Body, joining: Sequence[str], bodies: Mapping[str, Body], 
         "hypotheses": building_hypotheses(own),
     }
     parts: list[Changed] = [({"id": key, "part_of": body["id"]}, ()) for key in joining]
-    return [*parts, (body | {"text": sentence(body)}, ())]
+    return [*parts, (body | {"text": sentence(body, display)}, ())]
 
 
 def building_hypotheses(members: Sequence[Body]) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ def send_command(
 
     `note` is called with a sentence for the operator if no monitor runs.
     """
+    command = command.given_at(time.time_ns() // 1_000_000)
     with Reader(path) as reader:
         site = _find_site(reader, command.target, site)
         if not _carry_out(path, site, command) and not _ask_monitor(path, reader, site, command):

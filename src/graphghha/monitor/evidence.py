@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
+from graphghha.monitor.contradictions import Contradictions
 from graphghha.plants import Plant, Signal
 from graphghha.windows import Forecast
 from graphghha.windows.forecast import TYPICAL_ROWS
 
 NORMAL_SPREADS = 3.0  # half-width of the normal range around the expected value
-MOST_SIGNALS, MOST_EDGES = 5, 4
+VAGUE_SHARE = 0.6  # of what an instrument can report: a normal range wider than this says nothing
+MOST_SIGNALS, MOST_EDGES, MOST_CONTRADICTIONS = 5, 4, 3
 
 
 class EvidenceProvider(Protocol):
@@ -42,9 +44,15 @@ class Finding:
 
     @property
     def normal(self) -> tuple[float, float]:
-        """Return the normal range, limited to what the instrument can report."""
+        """Return the normal range, limited to what the quantity can be and the instrument can report."""
         margin = NORMAL_SPREADS * self.spread
-        return self._reported(self.expected - margin), self._reported(self.expected + margin)
+        return self._possible(self.expected - margin), self._possible(self.expected + margin)
+
+    @property
+    def is_vague(self) -> bool:
+        """Return whether nearly any reading would be normal: then the others do not say what this one should be."""
+        low, high = self.normal
+        return high - low > VAGUE_SHARE * (self.signal.high - self.signal.least)
 
     @property
     def is_unusual(self) -> bool:
@@ -52,7 +60,7 @@ class Finding:
         if self.signal.states:
             return abs(self.deviation) >= NORMAL_SPREADS and self.text != self.expected_text
         digits = self.signal.decimals
-        apart = abs(round(self.value, digits) - round(self._reported(self.expected), digits))
+        apart = abs(round(self.value, digits) - round(self.shown_expected, digits))
         return abs(self.deviation) >= NORMAL_SPREADS and apart > 1.5 * 10.0**-digits
 
     @property
@@ -63,10 +71,15 @@ class Finding:
     @property
     def expected_text(self) -> str:
         """Return the expected value with its unit."""
-        return self.signal.format_reading(self._reported(self.expected))
+        return self.signal.format_reading(self.shown_expected)
 
-    def _reported(self, value: float) -> float:
-        return min(max(value, self.signal.low), self.signal.high)
+    @property
+    def shown_expected(self) -> float:
+        """Return the expected value, limited to what the quantity can be and the instrument can report."""
+        return self._possible(self.expected)
+
+    def _possible(self, value: float) -> float:
+        return min(max(value, self.signal.least), self.signal.high)
 
 
 class SignalEvidence:
@@ -74,6 +87,7 @@ class SignalEvidence:
 
     def __init__(self, graph: CpsGraph, plant: Plant, forecast: Forecast) -> None:
         self._graph, self._plant, self._forecast = graph, plant, forecast
+        self._contradictions = Contradictions(graph, plant)
         self._near = neighborhood(graph, NeighborRule(self_loops=False))
         self._column = {int(node): at for at, node in enumerate(graph.signal_nodes)}
         self._zones: dict[str | None, list[int]] = {}
@@ -81,16 +95,19 @@ class SignalEvidence:
             self._zones.setdefault(graph.zones[node], []).append(node)
 
     def explain(self, node: int, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[dict[str, Any]]:
-        """Return the unusual signals of the node and its neighbors, and the edges they concern."""
+        """Return readings that contradict each other, unusual signals near the node, and the edges they concern."""
         findings = {finding.node: finding for finding in self.findings(self._graph.zones[node], values, fresh)}
         near = [node, *(int(other) for other in self._near.neighbors(node))]
         unusual = [findings[other] for other in near if other in findings and findings[other].is_unusual]
+        if not unusual:  # farther away in the zone something may be
+            unusual = [finding for finding in findings.values() if finding.is_unusual]
         unusual.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
         signals = [self._signal(finding) for finding in unusual[:MOST_SIGNALS]]
         if node in findings and findings[node] not in unusual:
-            signals.append(self._signal(findings[node]))  # it is useful to the operator that the signal is normal, too
-        edges = [self._edge(node, finding) for finding in unusual if finding.node != node]
-        return signals + edges[:MOST_EDGES]
+            signals.append(self._signal(findings[node]))  # what the node itself reads is useful to the operator, too
+        edges = [self._edge(node, finding) for finding in unusual if finding.node in near[1:]]
+        contradictions = self._contradictions.find(node, {other: found.value for other, found in findings.items()})
+        return contradictions[:MOST_CONTRADICTIONS] + signals + edges[:MOST_EDGES]
 
     def findings(self, zone: str | None, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[Finding]:
         """Return a finding for every fresh signal of a zone, from the newest rows."""
@@ -119,7 +136,7 @@ class SignalEvidence:
             "node": role,
             "meaning": signal.meaning,
             "value": round(finding.value, digits),
-            "expected": round(finding.expected, digits),
+            "expected": round(finding.shown_expected, digits),
             "normal": [round(limit, digits) for limit in finding.normal],
             "unit": signal.unit,
             "deviation": round(finding.deviation, 1),
@@ -129,7 +146,8 @@ class SignalEvidence:
 
     def _describe(self, role: str, finding: Finding) -> str:
         if not finding.is_unusual:
-            return f"is in its normal range ({finding.text})"
+            why = "the other readings do not say what it should be" if finding.is_vague else "as expected"
+            return f"reads {finding.text}, {why}"
         if finding.signal.states:
             return f"is {finding.text} (expected {finding.expected_text})"
         advice, number = self._plant.advise(role), finding.expected_text.partition(" ")[0]

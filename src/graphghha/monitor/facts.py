@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha._util.times import iso
 from graphghha.alarms import Incident
-from graphghha.graph import NODE_KINDS, CpsGraph, EdgeKind, NodeKind
+from graphghha.graph import CpsGraph, NodeKind
+from graphghha.monitor.control_pairs import ControlPairs
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.hypotheses import CommandCheck, Facts
 from graphghha.monitor.traces import has_moved, is_held, is_repeated, moved_alone
-from graphghha.plants import Plant, Signal
+from graphghha.plants import Plant
 from graphghha.windows import Rows
 from graphghha.windows.forecast import TYPICAL_ROWS
 
@@ -25,7 +26,6 @@ MOVED_ROWS = 240  # a setting that moved so long ago may be what is noticed now
 NEAR_ROWS = 60  # times of day that count as the same
 SCHEDULE_ROWS = 60
 SCHEDULE_ZONES = 3  # with fewer zones a change of the schedule cannot be told from a change of one zone
-AGREE_SHARE = 0.05  # of its range, by which a position may differ from its command
 LEAST_MOVE = 1e-3  # of its range, by which a setting must change
 
 Floats = NDArray[np.floating[Any]]
@@ -34,14 +34,10 @@ Floats = NDArray[np.floating[Any]]
 class FactFinder:
     """Finds facts about incidents of one site."""
 
-    def __init__(self, graph: CpsGraph, plant: Plant) -> None:
-        self._graph, self._plant = graph, plant
+    def __init__(self, graph: CpsGraph, plant: Plant, display: Display = PLAIN) -> None:
+        self._graph, self._plant, self._display = graph, plant, display
         self._column = {int(node): at for at, node in enumerate(graph.signal_nodes)}
-        self._sources: dict[int, list[int]] = {}
-        self._targets: dict[int, list[int]] = {}
-        for source, target in graph.edge_index.T.tolist():
-            self._sources.setdefault(target, []).append(source)
-            self._targets.setdefault(source, []).append(target)
+        self._pairs = ControlPairs(graph, plant)
         self._settings = [node for node in range(graph.num_nodes) if self.is_setting(node)]
 
     def find(
@@ -56,15 +52,16 @@ class FactFinder:
         graph, root = self._graph, incident.root
         values = np.where(rows.fresh, rows.values, np.nan)
         signals = {item["node"]: item for item in evidence if item["kind"] == "signal" and item["unusual"]}
-        driven = [graph.roles[node] for node in self._targets.get(root, ()) if self._kind(node) is NodeKind.SENSOR]
+        driven = [
+            graph.roles[node] for node in self._pairs.targets.get(root, ()) if self._pairs.kind(node) is NodeKind.SENSOR
+        ]
         own = signals.get(graph.roles[root])
         together = [other for other in open_incidents if _is_together(other, incident)]
         varying = [node for node in self._zone(root) if self._varies(node)]
         is_setting = root in self._settings
         return Facts(
             name=self._name(root),
-            kind=str(self._kind(root)),
-            time=iso(int(rows.times_ms[-1]))[11:16] if len(rows) else "",
+            kind=str(self._pairs.kind(root)),
             is_measured=root in self._column,
             is_setting=is_setting,
             own_deviation=str(own["text"]) if own else "",
@@ -82,45 +79,26 @@ class FactFinder:
 
     def is_setting(self, node: int) -> bool:
         """Return whether a node is a setpoint or a mode: a measured controller that is no loop and no command."""
-        if self._kind(node) is not NodeKind.CONTROLLER or node not in self._column:
+        if self._pairs.kind(node) is not NodeKind.CONTROLLER or node not in self._column:
             return False
-        if self._signal(node).states:
+        if self._pairs.signal(node).states:
             return True
-        reads = any(self._kind(source) is NodeKind.SENSOR for source in self._sources.get(node, ()))
-        return not (reads or self._commanded(node))
-
-    def _commanded(self, controller: int) -> list[int]:
-        """Return the actuators whose position is given by a controller: they report the same quantity."""
-        return [
-            node
-            for node in self._targets.get(controller, ())
-            if self._kind(node) is NodeKind.ACTUATOR
-            and self._graph.edge_between(controller, node) is EdgeKind.COMM
-            and self._is_alike(controller, node)
-        ]
-
-    def _is_alike(self, first: int, second: int) -> bool:
-        if first not in self._column or second not in self._column:
-            return False
-        one, other = self._signal(first), self._signal(second)
-        return (one.unit, one.low, one.high) == (other.unit, other.low, other.high) and not (one.states or other.states)
+        reads = any(self._pairs.kind(source) is NodeKind.SENSOR for source in self._pairs.sources.get(node, ()))
+        return not (reads or self._pairs.commanded(node))
 
     def _command(self, root: int, values: Floats) -> CommandCheck | None:
         """Return the position of the root beside its command, or the other way round; None if it has neither."""
-        pairs = [(root, source) for source in self._sources.get(root, ()) if root in self._commanded(source)]
-        pairs += [(node, root) for node in self._commanded(root)] if self._kind(root) is NodeKind.CONTROLLER else []
-        for position, command in pairs:
+        for position, command in self._pairs.pairs(root):
             reads, commanded = (self._typical(values[:, self._column[node]]) for node in (position, command))
             if reads is None or commanded is None:
                 continue
-            signal = self._signal(position)
-            allowed = max(AGREE_SHARE * (signal.high - signal.low), 5.0 * signal.noise)
+            signal = self._pairs.signal(position)
             return CommandCheck(
                 position=self._name(position),
                 command=self._name(command),
                 reads=signal.format_reading(reads),
                 commanded=signal.format_reading(commanded),
-                agrees=abs(reads - commanded) <= allowed,
+                agrees=self._pairs.agrees(position, reads, commanded),
                 may_pass=reads < (signal.low + signal.high) / 2,
             )
         return None
@@ -131,7 +109,7 @@ class FactFinder:
         day = round(86_400 / self._plant.step_s)
         own = values[:, self._column[node]]
         row = moved_alone(own, others, self._least_move(node), MOVED_ROWS, NEAR_ROWS, day)
-        return "" if row is None else iso(int(rows.times_ms[row]))[11:16]
+        return "" if row is None else self._display.clock(int(rows.times_ms[row]), int(rows.times_ms[-1]))
 
     def _is_schedule_change(self, values: Floats) -> bool:
         zones = self._graph.zone_names
@@ -145,20 +123,14 @@ class FactFinder:
         return 2 * moved >= len(zones)
 
     def _least_move(self, node: int) -> float:
-        signal = self._signal(node)
+        signal = self._pairs.signal(node)
         return max(LEAST_MOVE * (signal.high - signal.low), 5.0 * signal.noise)
 
     def _varies(self, node: int) -> bool:
-        return node in self._column and self._signal(node).noise > 0
+        return node in self._column and self._pairs.signal(node).noise > 0
 
     def _zone(self, node: int) -> list[int]:
         return [other for other, zone in enumerate(self._graph.zones) if zone == self._graph.zones[node]]
-
-    def _signal(self, node: int) -> Signal:
-        return self._plant.signal(str(self._graph.signals[node]))
-
-    def _kind(self, node: int) -> NodeKind:
-        return NODE_KINDS[int(self._graph.kinds[node])]
 
     def _name(self, node: int) -> str:
         return self._plant.advise(self._graph.roles[node]).name

@@ -30,7 +30,6 @@ class Facts:
 
     name: str  # of the root
     kind: str  # of the root: sensor, controller or actuator
-    time: str  # of day, such as 14:07
     is_measured: bool = True
     is_setting: bool = False  # a setpoint or a mode
     own_deviation: str = ""  # the root's own reading against what is expected of it, if it is unusual
@@ -55,7 +54,7 @@ def hypotheses(facts: Facts) -> list[dict[str, Any]]:
     reasons = {
         EQUIPMENT: _equipment(facts),
         CONFIGURATION: _configuration(facts),
-        MANIPULATION: evidence or _no_evidence(facts),
+        MANIPULATION: evidence or [NO_EVIDENCE],
     }
     return [{"kind": kind, "reasons": reasons[kind]} for kind in order]
 
@@ -122,8 +121,7 @@ def _configuration(facts: Facts) -> list[str]:
     return [*reasons, "The monitor does not know of work on site: ask who works on it now."]
 
 
-def _no_evidence(facts: Facts) -> list[str]:
-    return [f"Nothing in the readings at {facts.time} points to it, but readings alone cannot exclude it."]
+NO_EVIDENCE = "Nothing in the readings points to it, but readings alone cannot exclude it."
 
 
 def _names(names: Sequence[str]) -> str:

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from graphghha._util.times import iso
 from graphghha.alarms import Incident
 from graphghha.monitor.detector import Detector
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.pipeline import Step
 from graphghha.monitor.probability import likelihood
+from graphghha.plants.techniques import name_techniques
 
 TEXT_EVIDENCE = 2  # pieces of evidence that fit into a sentence
+BY_PATTERN = "no single reading is out of its normal range, the model judged by the pattern"
 
 
 def build_incident(
@@ -24,6 +27,7 @@ def build_incident(
     detector: Detector,
     values: NDArray[Any],
     fresh: NDArray[np.bool_],
+    display: Display = PLAIN,
 ) -> dict[str, Any]:
     """Return the body of an incident at its annunciation; `values` and `fresh` [n p] are the newest rows."""
     root, graph = incident.root, detector.graph
@@ -46,10 +50,11 @@ def build_incident(
         "alarms": member_names(incident, detector),
         "evidence": evidence,
         "consistent_with": list(advice.techniques),
+        "techniques": name_techniques(list(advice.techniques)),
         "action": advice.action,
         "ranking": [graph.names[node] for node in incident.ranking[:3]],
     }
-    return body | {"text": sentence(body)}
+    return body | {"text": sentence(body, display)}
 
 
 def incident_id(site: str, incident: Incident, time_ms: int) -> str:
@@ -68,14 +73,19 @@ def member_names(incident: Incident, detector: Detector) -> list[str]:
     ]
 
 
-def sentence(body: dict[str, Any]) -> str:
+def sentence(body: dict[str, Any], display: Display = PLAIN) -> str:
     """Return the incident as a sentence: where, what, how likely, since when, and the readings that show it."""
-    signals = [item for item in body["evidence"] if item["kind"] == "signal"]
-    shown = [_evidence_clause(item, body) for item in signals if item["unusual"]][:TEXT_EVIDENCE]
-    if not shown and signals:
-        shown = ["no single reading is out of its normal range"]
-    parts = [headline(body), ", ".join(shown), likeliest_hypothesis(body), related_incident(body)]
-    return "; ".join(part for part in parts if part)
+    items = [item for item in body["evidence"] if item["kind"] in ("contradiction", "signal")]
+    shown = [_evidence_clause(item, body) for item in items if is_reason(item)][:TEXT_EVIDENCE]
+    if not shown and items:
+        shown = [BY_PATTERN]
+    parts = [headline(body, display), *shown, likeliest_hypothesis(body), related_incident(body, display)]
+    return display.reword("; ".join(part for part in parts if part))
+
+
+def is_reason(item: dict[str, Any]) -> bool:
+    """Return whether a piece of evidence is something that an operator can see to be wrong."""
+    return item["kind"] == "contradiction" or (item["kind"] == "signal" and bool(item.get("unusual", True)))
 
 
 def likeliest_hypothesis(body: dict[str, Any]) -> str:
@@ -83,19 +93,19 @@ def likeliest_hypothesis(body: dict[str, Any]) -> str:
     return f"likeliest: {body['hypotheses'][0]['kind']}" if body.get("hypotheses") else ""
 
 
-def related_incident(body: dict[str, Any]) -> str:
+def related_incident(body: dict[str, Any], display: Display = PLAIN) -> str:
     """Return a remark if an earlier incident may explain this one, because zones settle for hours after an attack."""
     match body.get("follows"):
         case {"closed": None}:
             return "may belong to the incident already open in this zone"
         case {"closed": closed}:
-            return f"may be an after-effect of the incident closed at {closed[11:16]}"
+            return f"may be an after-effect of the incident closed at {display.clock(closed, body.get('time'))}"
     return ""
 
 
-def headline(body: dict[str, Any]) -> str:
-    """Return where, what, how likely and since when."""
-    likely = f"{likelihood(body['probability'])}, since {body['since'][11:16]}"
+def headline(body: dict[str, Any], display: Display = PLAIN) -> str:
+    """Return where, what, how likely and since when; with the date if it began on another day than it was announced."""
+    likely = f"{likelihood(body['probability'])}, since {display.clock(body['since'], body.get('time'))}"
     if "members" in body:
         return f"{building_subject(body)}, {likely}"
     if "suspects" not in body:
@@ -135,20 +145,21 @@ def subject(body: dict[str, Any]) -> str:
     return f"{place}: {body['name']}" if place else str(body["name"])
 
 
-def event_line(kind: str, body: dict[str, Any]) -> str:
+def event_line(kind: str, body: dict[str, Any], display: Display = PLAIN) -> str:
     """Return one line about an event of an incident."""
+    if kind == "incident.closed":
+        return f"{subject(body)} is back in range"
+    text = sentence(body, display)
     match kind:
-        case "incident.closed":
-            return f"{subject(body)} is back to normal"
         case "incident.held" if body.get("part_of"):
-            return f"{body['text']} (not announced: part of the building's incident)"
+            return f"{text} (not announced: part of the building's incident)"
         case "incident.held":
             is_suspended = body["state"] in ("shelved", "suppressed", "out-of-service")
-            return f"{body['text']} (not announced: {body['state'] if is_suspended else 'alarm flood'})"
-    return str(body["text"])
+            return f"{text} (not announced: {body['state'] if is_suspended else 'alarm flood'})"
+    return text
 
 
 def _evidence_clause(item: dict[str, Any], body: dict[str, Any]) -> str:
     """Return the evidence in words; the incident's root, which the headline has just named, becomes `it`."""
-    text = str(item["text"])
-    return f"it{text.removeprefix(body['name'])}" if item["node"] == body["root"] else text
+    text, name = str(item["text"]), str(body["name"])
+    return f"it{text.removeprefix(name)}" if item["node"] == body["root"] and text.startswith(name) else text

@@ -57,8 +57,14 @@ class Monitor:
         self.sites[name], note = self._restore(name, detector, config)
         graph = detector.graph
         zones = list(graph.zone_names)
-        about = {"plant": detector.plant.name, "model": detector.model, "zones": zones, "nodes": list(graph.names)}
-        self.journal.register(name, {**about, "points": list(detector.points), "step_ms": config.clock.step_ms})
+        about: dict[str, Any] = {
+            "plant": detector.plant.name,
+            "model": detector.model,
+            "zones": zones,
+            "nodes": list(graph.names),
+        }
+        about |= {"points": list(detector.points), "step_ms": config.clock.step_ms, **config.display.to_dict()}
+        self.journal.register(name, about)
         now_ms = self._time_ms(name)
         self._report_damage(name)
         if note:
@@ -107,6 +113,7 @@ class Monitor:
 
     def command(self, name: str, command: Command) -> list[Event]:
         """Carry out a command given in this process; raise an error with the reason if it is refused."""
+        command = command.given_at(time.time_ns() // 1_000_000)
         events = self.sites[name].command(command, self.journal.reader.incident(command.target))
         self._buffers[name].events += events
         self.commit()
@@ -228,7 +235,7 @@ class Monitor:
         try:
             if name not in self.sites:
                 raise NotFoundError(f"site {name!r} is no longer monitored; monitored are {', '.join(self.sites)}")
-            command = parse_command(text, sent_ms)
+            command = parse_command(text, sent_ms).given_at(sent_ms)
             buffer.events += self.sites[name].command(command, self.journal.reader.incident(command.target))
             buffer.answers.append((number, "done", ""))
         except Exception as exc:  # whoever may write the journal may have written the command

@@ -12,6 +12,7 @@ from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, I
 from graphghha.errors import ConfigError
 from graphghha.monitor.building_incident import join_building
 from graphghha.monitor.detector import Detector
+from graphghha.monitor.display import Display
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.row_clock import DAY_MS, RowClock, RowClockConfig
@@ -36,6 +37,7 @@ class SiteConfig:
     settle_rows: int = 10  # rows not scored after such a silence: the first ones show the gap rather than the plant
     latching: bool = False
     learn_days: int = 0  # of rows after which the model is adapted to the site; 0: never
+    display: Display = field(default_factory=Display)  # how times and readings are written in sentences
 
     def __post_init__(self) -> None:
         for name in ("warm_up_rows", "settle_rows"):
@@ -76,7 +78,7 @@ class Site:
         self._board = AlarmBoard(frozenset(detector.graph.names), latching=config.latching)
         self._pipeline = detector.pipeline()
         self._recent = _recent_rows(detector)
-        self._zone_incidents = ZoneIncidents(detector) if detector.zone_judgement else None
+        self._zone_incidents = ZoneIncidents(detector, self.config.display) if detector.zone_judgement else None
         self._silence = _Silence()
         self._zones = ZoneWatch(_zones(detector))
         self._rows = 0
@@ -214,7 +216,7 @@ class Site:
         pipeline.warm_up(history.values, history.fresh)
         pipeline.restore(self._pipeline.to_state())
         self.detector, self._pipeline = detector, pipeline
-        self._zone_incidents = ZoneIncidents(detector) if detector.zone_judgement else None
+        self._zone_incidents = ZoneIncidents(detector, self.config.display) if detector.zone_judgement else None
         if (recent := _recent_rows(detector)).capacity != self._recent.capacity:
             recent.extend(history)
             self._recent = recent
@@ -324,7 +326,9 @@ class Site:
         if (rule := self.detector.group_rule.building) is not None and changed:
             zones, step_ms = self.detector.graph.zone_names, self.config.clock.step_ms
             board = self._board.incidents
-            changed += join_building(self.name, zones, rule, step_ms, board, changed, closed, step.time_ms)
+            changed += join_building(
+                self.name, zones, rule, step_ms, board, changed, closed, step.time_ms, self.config.display
+            )
         return events + self._board.update_incidents(step.time_ms, changed, closed)
 
     def _known_changes(self, step: Step) -> list[Event]:
@@ -350,7 +354,9 @@ class Site:
             self._ids[incident.number] = incident_id(self.name, incident, step.time_ms)
             _, values, fresh = self._recent.last(RECENT_ROWS)
             follows = self._related(incident, step.time_ms)
-            body = build_incident(self.name, incident, step, since_ms, follows, self.detector, values, fresh)
+            body = build_incident(
+                self.name, incident, step, since_ms, follows, self.detector, values, fresh, self.config.display
+            )
             if self._zone_incidents is not None:
                 times_ms, values, fresh = self._recent.last()
                 rows = Rows(times_ms, values, fresh, np.asarray(fresh.any(axis=1)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from graphghha.alarms import Incident, suspects
 from graphghha.monitor.detector import Detector
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.facts import FactFinder
 from graphghha.monitor.hypotheses import hypotheses
 from graphghha.monitor.incident_json import sentence
@@ -17,9 +18,9 @@ from graphghha.windows import Rows
 class ZoneIncidents:
     """Completes the incidents of one site, whose detector judges zones."""
 
-    def __init__(self, detector: Detector) -> None:
-        self._detector = detector
-        self._facts = FactFinder(detector.graph, detector.plant)
+    def __init__(self, detector: Detector, display: Display = PLAIN) -> None:
+        self._detector, self._display = detector, display
+        self._facts = FactFinder(detector.graph, detector.plant, display)
 
     def complete(
         self, body: dict[str, Any], incident: Incident, open_incidents: Iterable[Incident], step: Step, rows: Rows
@@ -38,4 +39,4 @@ class ZoneIncidents:
             "calibrated_days": judgement.days_per_attack,
             "hypotheses": hypotheses(facts),
         }
-        return body | {"text": sentence(body)}
+        return body | {"text": sentence(body, self._display)}

@@ -12,6 +12,7 @@ from graphghha.errors import ConfigError, NotFoundError
 from graphghha.graph import CpsGraph
 
 STEPS_OF_RANGE = 500  # the resolution of a signal without noise, as a share of its range
+ZERO_SHARE = 0.01  # of its range, by which a quantity that cannot be negative may read below zero
 _SYMBOLS = {"degC": "°C"}
 
 
@@ -35,6 +36,11 @@ class Signal:
         """Return the number of significant decimals: the last one is not finer than the noise."""
         resolution = self.noise or (self.high - self.low) / STEPS_OF_RANGE
         return max(0, math.floor(-math.log10(resolution) + 1e-9))
+
+    @property
+    def least(self) -> float:
+        """Return the lowest value that the quantity can have: a range that begins just below zero allows for noise."""
+        return 0.0 if -ZERO_SHARE * (self.high - self.low) <= self.low < 0 else self.low
 
     def format_reading(self, value: float) -> str:
         """Return a reading for people, such as `44%`, `22.5 °C` or `setback`."""
@@ -184,6 +190,8 @@ class Advice:
     techniques: tuple[str, ...] = ()
     low: str = "reads low"  # shown when a reading is below what the neighbouring nodes imply
     high: str = "reads high"
+    is_opening: bool = False  # its reading is how far it is open
+    twin: str = ""  # role of the sensor that reads nearly the same
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,6 +226,7 @@ class Plant:
     showcase: Showcase | None = None
     dialects: tuple[Dialect, ...] = ()
     advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
+    main_signals: tuple[str, ...] = ()  # what people ask for first; default: the first sensor
 
     @property
     def steps_per_day(self) -> int:

@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from graphghha._util.tls import Tls
 from graphghha.errors import GraphGHHAError
+from graphghha.monitor.display import find_zone
 from graphghha.monitor.sinks import (
     ENTERPRISE,
     JsonLinesFile,
@@ -69,6 +70,11 @@ def _without_credentials(address: str) -> str:
     return address
 
 
+def _known_zone(name: str) -> str:
+    find_zone(name)
+    return name
+
+
 def _parse_source(address: object, info: ValidationInfo) -> SourceConfig:
     if not isinstance(address, str):
         raise ValueError("must be the address of a source, as a string")
@@ -94,6 +100,7 @@ ExistingFile = Annotated[AnyPath, AfterValidator(_existing_file)]
 ExistingFolder = Annotated[AnyPath, AfterValidator(_existing_folder)]
 SecretFile = Annotated[AnyPath, AfterValidator(_readable_secret)]
 Address = Annotated[str, AfterValidator(_without_credentials)]
+TimeZone = Annotated[str, AfterValidator(_known_zone)]
 SourceAddress = Annotated[SourceConfig, PlainValidator(_parse_source)]
 Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_fill_in_zones)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
@@ -179,6 +186,8 @@ class SiteTable(Credentials):
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
     learn_days: Literal[0] | Annotated[int, Field(ge=7, le=90)] = 14  # of its own, to commission the site on; 0: never
     relearn_days: int = Field(default=7, ge=0)  # until it is commissioned again on its newest days; 0: never
+    time_zone: TimeZone = "UTC"  # in which its people read times; readings state their own
+    units: Literal["degC", "degF"] = "degC"  # in which its people read temperatures
     latching: bool = False  # alarms stay until an operator resets them
     force: bool = False  # watch a recording although its readings do not fit the points they map to
 

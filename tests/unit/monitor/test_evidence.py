@@ -30,7 +30,7 @@ def test_a_reading_far_from_what_its_neighbours_imply_is_shown_with_its_range(fc
     node = graph.index("zone-02/RM_TEMP")
     column = graph.points.index("zone-02/RM_TEMP")
     calm[-3:, column] += 15.0
-    first, *_ = provider.explain(node, calm, np.ones(calm.shape, bool))
+    first = next(item for item in provider.explain(node, calm, np.ones(calm.shape, bool)) if item["kind"] == "signal")
     low, high = first["normal"]
     assert (first["kind"], first["node"], first["unit"]) == ("signal", "RM_TEMP", "degC")
     assert low <= first["expected"] <= high < first["value"] and first["deviation"] > 3
@@ -97,3 +97,19 @@ def test_every_node_of_the_plant_has_advice_of_its_own():
     assert {advice.priority for advice in plant.advice.values()} <= {"low", "medium", "high"}
     names = [advice.name for advice in plant.advice.values()]
     assert len(set(names)) == len(names), "two nodes of one name cannot be told apart"
+
+
+def test_what_is_expected_is_something_that_can_be():
+    valve, flow = (load_plant("fcu").signal(name) for name in ("FCU_CVLV", "FCU_OA_CFM"))
+    finding = Finding(0, valve, 1.0, -0.12, 0.02)
+    assert finding.expected_text == "0%" and finding.normal[0] == 0.0
+    assert Finding(0, flow, 80.0, -0.6, 0.2).expected_text == "0 L/s", "its range begins below zero because of noise"
+
+
+def test_a_valve_against_its_command_is_the_first_thing_said(fcu, calm):
+    _, _, graph, provider = fcu
+    for name, value in (("zone-01/FCU_CVLV", 1.0), ("zone-01/FCU_CVLV_DM", 0.0)):
+        calm[-10:, graph.points.index(name)] = value
+    first, *others = provider.explain(graph.index("zone-01/FCU_CVLV"), calm, np.ones(calm.shape, bool))
+    assert first["text"] == "cooling valve is 100% open, commanded shut"
+    assert not any("normal range" in item.get("text", "") for item in others)

@@ -6,7 +6,7 @@ import pytest
 
 from graphghha.monitor.hypotheses import CommandCheck, Facts, hypotheses
 
-VALVE = Facts(name="valve", kind="actuator", time="14:07")
+VALVE = Facts(name="valve", kind="actuator")
 SENSOR = replace(VALVE, name="room temperature", kind="sensor")
 COIL = replace(VALVE, name="coil", is_measured=False)
 SETPOINT = replace(VALVE, name="cooling setpoint", kind="controller", is_setting=True)

@@ -86,7 +86,9 @@ def test_what_comes_within_a_day_in_the_same_zone_is_announced_as_a_possible_aft
         None,
         None,
     ]
-    assert announced[1]["text"].endswith(f"may be an after-effect of the incident closed at {closed['closed'][11:16]}")
+    assert announced[1]["text"].endswith(
+        f"may be an after-effect of the incident closed at {closed['closed'][11:16]} UTC"
+    )
     assert "after-effect" not in announced[2]["text"] + announced[3]["text"]
 
 

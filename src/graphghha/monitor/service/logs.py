@@ -59,7 +59,7 @@ class TextFormatter(logging.Formatter):
     """One short line per record, for a terminal."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
-        super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
+        super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%Y-%m-%d %H:%M:%S %Z")
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:

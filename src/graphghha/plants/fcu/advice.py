@@ -3,35 +3,44 @@
 from graphghha.plants.base import Advice
 from graphghha.plants.fcu.topology import AIR_PATH, COOLING_COIL, HEATING_COIL
 
-COMMAND = ("T1692.001", "T0855")  # Unauthorized Message: Command Message
-REPORT = ("T1692.002", "T0856")  # Unauthorized Message: Reporting Message
-PARAMETER, PROGRAM = "T0836", "T0889"  # Modify Parameter, Modify Program
-CONTROL, VIEW = "T0831", "T0832"  # Manipulation of Control, of View
+# the current id before the one it replaced; names: plants/techniques.py
+COMMAND = ("T1692.001", "T0855")
+REPORT = ("T1692.002", "T0856")
+PARAMETER, PROGRAM = "T0836", "T0889"
+CONTROL, VIEW = "T0831", "T0832"
 
 _DRIVE = (*COMMAND, PARAMETER, CONTROL)
 _LOGIC = (PARAMETER, PROGRAM, CONTROL)
 _READING = (*REPORT, VIEW)
 _LOW_HIGH = ("is low", "is high")
+_LESS_MORE = ("reads less open", "reads more open")
 
 
 def _drive(name: str, action: str, words: tuple[str, str]) -> Advice:
-    return Advice(name=name, action=action, priority="high", techniques=_DRIVE, low=words[0], high=words[1])
+    return Advice(
+        name=name,
+        action=action,
+        priority="high",
+        techniques=_DRIVE,
+        low=words[0],
+        high=words[1],
+        is_opening=words is _LESS_MORE,
+    )
 
 
 def _logic(name: str, action: str, words: tuple[str, str] = ("is low", "is high")) -> Advice:
     return Advice(name=name, action=action, priority="high", techniques=_LOGIC, low=words[0], high=words[1])
 
 
-def _reading(name: str, words: tuple[str, str], where: str) -> Advice:
+def _reading(name: str, words: tuple[str, str], where: str, twin: str = "") -> Advice:
     action = f"Compare it with a hand-held instrument {where}; until then, do not rely on control loops that use it."
-    return Advice(name=name, action=action, techniques=_READING, low=words[0], high=words[1])
+    return Advice(name=name, action=action, techniques=_READING, low=words[0], high=words[1], twin=twin)
 
 
 def _physical(name: str, action: str) -> Advice:
     return Advice(name=name, action=action, priority="medium")
 
 
-_LESS_MORE = ("reads less open", "reads more open")
 _VALVE = "Put the valve in hand at the unit, close its isolating valve, and compare the stem position with the command."
 _SETPOINT = "Compare the setpoint with the schedule, restore it, and find out who changed it and from where."
 _LOOP = (
@@ -60,10 +69,10 @@ ADVICE: dict[str, Advice] = {
         "heating coil", "Inspect the fins and tubes for dirt and scale, and check that the isolating valves are open."
     ),
     AIR_PATH: _physical("air path", "Inspect the outdoor inlet, filter and outlet for blockage."),
-    "RM_TEMP": _reading("room temperature sensor", ("reads cold", "reads warm"), "in the room"),
+    "RM_TEMP": _reading("room temperature sensor", ("reads cold", "reads warm"), "in the room", "FCU_RAT"),
     "FCU_MAT": _reading("mixed air temperature", _LOW_HIGH, "in the mixing box"),
     "FCU_DAT": _reading("discharge air temperature", _LOW_HIGH, "at the outlet"),
-    "FCU_RAT": _reading("return air temperature", _LOW_HIGH, "at the return grille"),
+    "FCU_RAT": _reading("return air temperature", _LOW_HIGH, "at the return grille", "RM_TEMP"),
     "FCU_OAT": _reading("outdoor air temperature", _LOW_HIGH, "outdoors"),
     "FCU_CLG_EWT": _reading("chilled water temperature", _LOW_HIGH, "at the coil inlet"),
     "FCU_CLG_RWT": _reading("cooling coil return water temperature", _LOW_HIGH, "at the coil outlet"),
