@@ -148,6 +148,21 @@ def test_events_are_exported_and_figures_computed(journal):
     assert figures["priorities"] == {"medium": 1.0} and figures["share_of_time_in_flood"] == 0
     printed = call("kpi", "--journal", journal)
     assert "per day" in printed and "medium 1.0" in printed and "{" not in printed
+    assert re.search(r"most in 10 min +1 +within \(target: at most 10\)", printed)
+
+
+def test_an_incident_counts_once_by_its_last_disposition_and_becomes_a_label(journal, tmp_path):
+    (incident,) = listed(journal)
+    assert call("labels", "--journal", journal) == "start,end,nodes,class\n"
+    for kind in ("attack", "false", "fault"):
+        call("dispose", "--journal", journal, incident["id"], kind)
+    assert json.loads(call("kpi", "--journal", journal, "--json"))["dispositions"] == {"fault": 1}
+    header, line = call("labels", "--journal", journal).splitlines()
+    assert line == f"{incident['since']},2018-07-10T05:59:00Z,zone-02/valve,actuator", "open: up to the newest data"
+    assert call("labels", "--journal", journal, "--what", "attack") == f"{header}\n"
+    call("dispose", "--journal", journal, incident["id"], "false")
+    call("labels", "--journal", journal, "--out", tmp_path / "labels.csv")
+    assert (tmp_path / "labels.csv").read_text().splitlines()[1].endswith(",normal")
 
 
 def test_the_dispositions_offered_are_those_an_incident_can_have():

@@ -29,6 +29,28 @@ def is_telemetry(data: Path) -> bool:
 
 
 @contextmanager
+def with_labels(telemetry: Path, model: Path, labels: Path | None) -> Iterator[Path]:
+    """Yield telemetry with the labels of a CSV file beside it, or the telemetry as it is if there is none."""
+    from graphghha.errors import ConfigError
+    from graphghha.lab.runs.label_list import write_labels
+    from graphghha.models import load_model
+    from graphghha.plants import load_plant
+
+    if labels is None:
+        yield telemetry
+        return
+    if telemetry.is_dir():
+        raise ConfigError(f"--labels {labels}: belongs to one file of telemetry, and {telemetry} is a folder")
+    with TemporaryDirectory(prefix="graphghha-") as folder:
+        linked = Path(folder) / telemetry.name
+        linked.symlink_to(telemetry.absolute())
+        written = write_labels(labels, linked, load_plant(load_model(model).plant))
+        if written.outside:
+            echo(f"{labels}: {written.outside} events lie outside {telemetry} and are left out", err=True)
+        yield linked
+
+
+@contextmanager
 def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone: str | None) -> Iterator[Path]:
     """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along."""
     from graphghha.models import load_model

@@ -193,7 +193,10 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
 @alarms.command()
 @_on_journal
 def kpi(path: Path, site: str | None, as_json: bool) -> None:
-    """Compute the alarm figures of ISA-18.2."""
+    """Compute the alarm figures of ISA-18.2.
+
+    Every figure that has a target says whether it keeps it.
+    """
     from graphghha.monitor import Reader
     from graphghha.monitor import kpi as compute_kpi
 
@@ -202,9 +205,51 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(figures)
         return
+    targets = figures.pop("verdicts")
     for name, value in figures.items():
         text = ", ".join(f"{key} {share}" for key, share in value.items()) if isinstance(value, dict) else value
-        echo(f"{name.replace('_', ' '):<28} {text}")
+        target = targets.get(name)
+        verdict = f"  {target['verdict']} (target: {target['target']})" if target else ""
+        echo(f"{name.replace('_', ' '):<28} {'none' if text in (None, '') else text!s:<12}{verdict}".rstrip())
+
+
+@alarms.command()
+@_on_journal
+@click.option("--what", multiple=True, type=click.Choice(DISPOSITIONS), help="Only these dispositions.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write this file (default: print).")
+def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], out: Path | None) -> None:
+    """Export dispositions as labels (CSV).
+
+    One line per incident: start, end (UTC), nodes, class; what was a false alarm has the class normal. `graphghha
+    evaluate --labels` reads it. The node is the one that the incident named: correct it if you know better.
+    """
+    import csv
+    import io
+
+    from graphghha._util.files import atomic_write
+    from graphghha.cli._outputs import check_writable
+    from graphghha.monitor import Reader
+    from graphghha.monitor.labels import COLUMNS
+    from graphghha.monitor.labels import labels as read_labels
+
+    if out is not None:
+        check_writable(out)
+    with Reader(path) as reader:
+        sites = [site] if site else list(reader.sites())
+        if len(sites) > 1:
+            raise ConfigError(f"{path}: has the sites {', '.join(sites)}; name one with --site")
+        with complete(path, {}):
+            found = [label for name in sites for label in read_labels(reader, name, what or DISPOSITIONS)]
+    if as_json:
+        echo_json([dict(zip(COLUMNS, label.cells, strict=True)) for label in found])
+        return
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *(label.cells for label in found)])
+    if out is None:
+        echo(text.getvalue(), is_one_line=False, is_end=False)
+    else:
+        atomic_write(out, text.getvalue())
+        echo(f"wrote {out}: {len(found)} labels", err=True)
 
 
 def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:

@@ -41,12 +41,18 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Labels of DATA as CSV (start,end,nodes,class), as `graphghha alarms labels` writes them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
     model: Path,
     data: Path | None,
     mapping: Path | None,
     time_zone: str | None,
+    labels: Path | None,
     baselines: bool,
     work: Path | None,
     out: Path | None,
@@ -58,13 +64,13 @@ def evaluate(
 
     MODEL is a model directory or the name of a plant whose model is shipped (default: fcu). DATA is labelled telemetry,
     a file or a folder as `graphghha simulate` writes it, or an export of another system with --mapping, --zones and its
-    labels beside it (NAME.labels.parquet). Without DATA, the model is evaluated by the deploy protocol:
+    labels beside it (NAME.labels.parquet) or in --labels. Without DATA, the model is evaluated by the deploy protocol:
     on simulated buildings that it has never seen.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from graphghha.cli._telemetry_input import as_telemetry, is_telemetry
+    from graphghha.cli._telemetry_input import as_telemetry, is_telemetry, with_labels
     from graphghha.lab.baselines import BaselineConfig
     from graphghha.lab.evaluation import DeployConfig, evaluate_model
 
@@ -74,10 +80,14 @@ def evaluate(
         raise click.UsageError(f"{option} is for the deploy protocol: leave DATA out")
     if write_card and (option := _given(("history_hours",))):
         raise click.UsageError(f"{option} cannot be used with --write-card: a model's card is made with full history")
+    if labels and not data:
+        raise click.UsageError("--labels belongs to DATA: give the telemetry that they label")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
     zones = deploy["zones"] if _given(("zones",)) else 1
     with ExitStack() as resources:
         telemetry = resources.enter_context(as_telemetry(data, model, zones, mapping, time_zone)) if data else None
+        if telemetry is not None:
+            telemetry = resources.enter_context(with_labels(telemetry, model, labels))
         bar = resources.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
         task = bar.add_task("model", total=None)
         report = evaluate_model(

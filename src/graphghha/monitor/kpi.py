@@ -1,4 +1,4 @@
-"""The performance figures of ISA-18.2 for an alarm system, from its journal. Targets: `docs/operators.md`."""
+"""The performance figures of ISA-18.2 for an alarm system, from its journal. Their targets: `kpi_targets`."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError, NotFoundError
 from graphghha.monitor.journal import Reader
+from graphghha.monitor.kpi_targets import verdicts
 from graphghha.monitor.probability import SiteRate, estimate_rate
 
 TEN_MINUTES, HOUR, DAY = 600_000, 3_600_000, 86_400_000
@@ -34,7 +35,7 @@ class _Tally:
     first_ms: int | None = None
     last_ms: int = 0
     suspended: int = 0
-    dispositions: Counter[str] = field(default_factory=Counter)
+    dispositions: dict[str, str] = field(default_factory=dict)  # incident -> what it was, by the last word on it
 
     @property
     def span_ms(self) -> int:
@@ -68,7 +69,7 @@ class _Tally:
             case "alarm.shelved" | "alarm.suppressed" | "alarm.out-of-service":
                 self.suspended += 1
             case "incident.disposed":
-                self.dispositions[body["disposition"]["is"]] += 1
+                self.dispositions[body["id"]] = body["disposition"]["is"]
 
     def finish(self, end_ms: int) -> None:
         """Close the alarms and floods that still stand at the end of the data."""
@@ -129,8 +130,8 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
     roots = [n for tally in tallies for n in tally.roots.values()]
     count, top = len(annunciated), sum(sorted(roots, reverse=True)[:10])
     priorities = sum((tally.priorities for tally in tallies), Counter[str]())
-    dispositions = sum((tally.dispositions for tally in tallies), Counter[str]())
-    return {
+    dispositions = Counter(kind for tally in tallies for kind in tally.dispositions.values())
+    figures = {
         "days": round(span / DAY, 3),
         "annunciated": count,
         "per_10_min": round(count * TEN_MINUTES / span, 4),
@@ -148,6 +149,7 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
         "suspensions": sum(tally.suspended for tally in tallies),
         "dispositions": dict(sorted(dispositions.items())),
     }
+    return {**figures, "verdicts": verdicts(figures)}
 
 
 def _events(reader: Reader) -> Iterable[StoredEvent]:
