@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from graphghha._util.files import atomic_write
 from graphghha.cli._incident_text import (
     as_shown,
     complete,
@@ -17,6 +18,7 @@ from graphghha.cli._incident_text import (
     show_incident,
 )
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import check_writable
 from graphghha.errors import ConfigError
 
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
@@ -81,20 +83,41 @@ def list_(
 @as_shown
 @click.argument("incident")
 @click.option("--why", is_flag=True, help="Also show the model's neighbors, weights and gates.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the incident as one page with plots, to print or hand on.",
+)
 def show(
-    path: Path, site: str | None, as_json: bool, time_zone: str | None, units: str | None, incident: str, why: bool
+    path: Path,
+    site: str | None,
+    as_json: bool,
+    time_zone: str | None,
+    units: str | None,
+    incident: str,
+    why: bool,
+    html: Path | None,
 ) -> None:
     """Show one incident with evidence and history."""
     from graphghha.errors import NotFoundError
     from graphghha.monitor import Reader, site_rate
     from graphghha.monitor.story import story, story_lines
 
+    if html is not None:
+        check_writable(html)
     with Reader(path) as reader:
         body, events = reader.incident(incident), story(reader.incident_events(incident))
         if body is None:
             raise NotFoundError(f"{path}: there is no incident {incident!r}; see `alarms list --all`")
         rate = site_rate(reader, body["site"]) if "calibrated_days" in body else None
         display = display_of(reader, body["site"], time_zone, units)
+        if html is not None:
+            from graphghha.monitor.page import incident_page
+
+            with complete(path, body):
+                atomic_write(html, incident_page(reader, body, display, meaning(body, rate)))
+            echo(f"wrote {html}", err=True)
+            return
     if as_json:
         echo_json({**body, **restated(body, rate), "story": events})
         return
@@ -226,8 +249,6 @@ def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], o
     import csv
     import io
 
-    from graphghha._util.files import atomic_write
-    from graphghha.cli._outputs import check_writable
     from graphghha.monitor import Reader
     from graphghha.monitor.labels import COLUMNS
     from graphghha.monitor.labels import labels as read_labels

@@ -77,6 +77,11 @@ class Display:
         day = "" if world.date() == local.date() else f"{world.day} {world:%b} "
         return f"{local:%Y-%m-%d %H:%M} {_zone_name(local)} ({day}{world:%H:%M} {UTC_NAME})"
 
+    def offset_ms(self, time_ms: int) -> int:
+        """Return how far local time is ahead of UTC at a moment."""
+        offset = self._local(time_ms).utcoffset()
+        return 0 if offset is None else round(offset.total_seconds() * 1000)
+
     def reading(self, signal: Signal, value: float) -> str:
         """Return a reading in SI for people, in the unit chosen."""
         return self.reword(signal.format_reading(value))

@@ -103,10 +103,12 @@ class SignalEvidence:
             unusual = [finding for finding in findings.values() if finding.is_unusual]
         unusual.sort(key=lambda finding: (finding.node != node, -abs(finding.deviation)))
         signals = [self._signal(finding) for finding in unusual[:MOST_SIGNALS]]
-        if node in findings and findings[node] not in unusual:
-            signals.append(self._signal(findings[node]))  # what the node itself reads is useful to the operator, too
         edges = [self._edge(node, finding) for finding in unusual if finding.node in near[1:]]
         contradictions = self._contradictions.find(node, {other: found.value for other, found in findings.items()})
+        if node in findings and findings[node] not in unusual:  # what the node itself reads is of use, too
+            role = self._graph.roles[node]
+            is_contradicted = any(role in (item["node"], item["against"]) for item in contradictions)
+            signals.append(self._signal(findings[node], is_contradicted=is_contradicted))
         return contradictions[:MOST_CONTRADICTIONS] + signals + edges[:MOST_EDGES]
 
     def findings(self, zone: str | None, values: NDArray[Any], fresh: NDArray[np.bool_]) -> list[Finding]:
@@ -129,7 +131,7 @@ class SignalEvidence:
             if fresh[-1, column]
         ]
 
-    def _signal(self, finding: Finding) -> dict[str, Any]:
+    def _signal(self, finding: Finding, *, is_contradicted: bool = False) -> dict[str, Any]:
         role, signal, digits = self._graph.roles[finding.node], finding.signal, finding.signal.decimals
         return {
             "kind": "signal",
@@ -141,10 +143,12 @@ class SignalEvidence:
             "unit": signal.unit,
             "deviation": round(finding.deviation, 1),
             "unusual": finding.is_unusual,
-            "text": f"{self._plant.advise(role).name} {self._describe(role, finding)}",
+            "text": f"{self._plant.advise(role).name} {self._describe(role, finding, is_contradicted)}",
         }
 
-    def _describe(self, role: str, finding: Finding) -> str:
+    def _describe(self, role: str, finding: Finding, is_contradicted: bool) -> str:
+        if not finding.is_unusual and is_contradicted:
+            return f"reads {finding.text}"
         if not finding.is_unusual:
             why = "the other readings do not say what it should be" if finding.is_vague else "as expected"
             return f"reads {finding.text}, {why}"
