@@ -16,7 +16,7 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 
 @click.command()
 @click.argument("model", default="fcu", type=MODEL)
-@click.argument("data", required=False, type=click.Path(path_type=Path, exists=True))
+@click.argument("data", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--seed", default=0, show_default=True, help="Seed of the test buildings.")
 @click.option("--runs", default=4, show_default=True, help="Number of test buildings, spread over the year.")
 @click.option("--days", default=14, show_default=True, help="Scored days of each building.")
@@ -44,12 +44,12 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 @click.option(
     "--labels",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Labels of DATA as CSV (start,end,nodes,class), as `graphghha alarms labels` writes them.",
+    help="Labels of DATA as CSV (start,end,nodes,class[,file]), as `graphghha alarms labels` writes them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
     model: Path,
-    data: Path | None,
+    data: tuple[Path, ...],
     mapping: Path | None,
     time_zone: str | None,
     labels: Path | None,
@@ -65,8 +65,61 @@ def evaluate(
     MODEL is a model directory or the name of a plant whose model is shipped (default: fcu). DATA is labelled telemetry,
     a file or a folder as `graphghha simulate` writes it, or an export of another system with --mapping, --zones and its
     labels beside it (NAME.labels.parquet) or in --labels. Without DATA, the model is evaluated by the deploy protocol:
-    on simulated buildings that it has never seen.
+    on simulated buildings that it has never seen. For a model of your own plant, DATA is files or folders of it, with
+    --labels.
     """
+    from graphghha.models.own import is_own_model
+
+    if is_own_model(model):
+        _evaluate_own(model, data, labels, as_json)
+        return
+    if len(data) > 1:
+        raise click.UsageError("several DATA are for the model of a plant of your own (train --plant)")
+    _evaluate(
+        model,
+        data[0] if data else None,
+        mapping,
+        time_zone,
+        labels,
+        baselines,
+        work,
+        out,
+        write_card,
+        as_json,
+        **deploy,
+    )
+
+
+def _evaluate_own(model: Path, data: Sequence[Path], labels: Path | None, as_json: bool) -> None:
+    from graphghha.lab.evaluation.own_evaluate import evaluate_own_model
+
+    if not data:
+        raise click.UsageError("give DATA: files of the plant that the model was not trained on")
+    report = evaluate_own_model(model, data, labels)
+    if as_json:
+        echo_json(report)
+        return
+    for name, value in report.items():
+        if isinstance(value, int | float | str):
+            echo(f"{name:<26} {value:.3f}" if isinstance(value, float) else f"{name:<26} {value}")
+    for event in report["events"]:
+        found = f"found after {event['delay_s']:g} s, named {event['named']}" if event["found"] else "missed"
+        echo(f"{event['start']:<26} {';'.join(event['nodes']) or '-'}: {found}")
+
+
+def _evaluate(
+    model: Path,
+    data: Path | None,
+    mapping: Path | None,
+    time_zone: str | None,
+    labels: Path | None,
+    baselines: bool,
+    work: Path | None,
+    out: Path | None,
+    write_card: bool,
+    as_json: bool,
+    **deploy: Any,
+) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -12,7 +12,10 @@ from graphghha.cli._output import echo, echo_json
 @click.argument("model", type=MODEL)
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The Parquet file to write."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The Parquet file to write; for a plant of your own also CSV.",
 )
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
@@ -34,8 +37,15 @@ def score(
     MODEL is a model directory or the name of a plant whose model is shipped. DATA is a telemetry file, or an export of
     another system (a table, or a folder of tables) with --mapping and --zones. The output has
     one row per time, zone and node with the columns time, zone, node, one probability per class, attack = 1 - normal,
-    and the likeliest class. They are null where a node had no fresh data.
+    and the likeliest class. They are null where a node had no fresh data. For a model of your own plant DATA is a file
+    or folder as it was trained on, and the output has the columns time, node, p and class (and file, if DATA is several
+    recordings); p is null where a node is unknown.
     """
+    from graphghha.models.own import is_own_model
+
+    if is_own_model(model):
+        _score_own(model, data, out, as_json)
+        return
 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -67,4 +77,17 @@ def score(
         echo(f"{dropped} readings were out of order and were left out", err=True)
     if impossible := summary["readings"]["out_of_limits"]:
         echo(f"{impossible} readings were outside the limits of their sensor and were treated as unknown", err=True)
+    echo(summary["file"])
+
+
+def _score_own(model: Path, data: Path, out: Path, as_json: bool) -> None:
+    from graphghha.engine.own_batch import score_own_files
+
+    summary = score_own_files(model, [data], out)
+    if as_json:
+        echo_json(summary)
+        return
+    echo(f"{summary['rows']} rows of {summary['nodes']} nodes, in alarm {summary['in_alarm']:.1%}", err=True)
+    for note in summary["notes"]:
+        echo(note, err=True)
     echo(summary["file"])

@@ -1,4 +1,4 @@
-"""`graphghha train`: simulated buildings to a model directory."""
+"""`graphghha train`: simulated buildings, or the files of a plant of one's own, to a model directory."""
 
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,20 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 
 
 @click.command()
+@click.option("--plant", type=click.Path(path_type=Path, dir_okay=False), help="A plant.toml; train on its own --data.")
+@click.option(
+    "--data",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="With --plant: a file or folder of exported tables of normal operation; repeatable.",
+)
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --plant: attacks in the data (start,end,nodes,class[,file]); their rows are left out.",
+)
 @click.option("--preset", type=click.Choice(["default", "zones"]), default="default", show_default=True, help=_PRESET)
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
 @click.option(
@@ -34,13 +48,29 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 @click.option(
     "--alert-budget",
     metavar="N/day",
-    help="False alarms that the thresholds allow (default: 0.2/day; with the preset zones 0.1/day).",
+    help="False alarms that the thresholds allow (default: 0.2/day; zones 0.1/day; --plant 1/day, also N/h, N/week).",
 )
-def train(preset: str, out: Path, work: Path | None, alert_budget: str | None, **settings: Any) -> None:
-    """Train a model on simulated buildings.
+def train(
+    plant: Path | None,
+    paths: tuple[Path, ...],
+    more: tuple[Path, ...],
+    labels: Path | None,
+    preset: str,
+    out: Path,
+    work: Path | None,
+    alert_budget: str | None,
+    **settings: Any,
+) -> None:
+    """Train a model on buildings or your own data.
 
-    A run that was killed continues where it stopped.
+    Without --plant, on simulated buildings; a run that was killed continues where it stopped. With --plant, on exported
+    files of normal operation of that plant, in minutes.
     """
+    if plant is not None:
+        _train_own(plant, [*paths, *more], labels, out, alert_budget, settings["seed"])
+        return
+    if paths or more or labels:
+        raise click.UsageError("--data and --labels belong to --plant: a plant.toml that says what the columns are")
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -65,4 +95,19 @@ def train(preset: str, out: Path, work: Path | None, alert_budget: str | None, *
             progress=console.print,
             on_step=on_step,
         )
+    echo(str(out))
+
+
+def _train_own(
+    plant: Path, data: list[Path], labels: Path | None, out: Path, alert_budget: str | None, seed: int
+) -> None:
+    from graphghha.lab.training.own_train import OwnRecipe, parse_own_budget, train_own_plant
+    from graphghha.plants import load_plant
+
+    if not data:
+        raise click.UsageError("--plant needs --data: files of normal operation")
+    recipe = OwnRecipe(seed=seed, budget_per_day=parse_own_budget(alert_budget) if alert_budget else 1.0)
+    train_own_plant(
+        load_plant(plant), data, out, labels=labels, recipe=recipe, progress=lambda text: echo(text, err=True)
+    )
     echo(str(out))

@@ -8,12 +8,24 @@ until one of its optional attributes is used.
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import NotFoundError
-from graphghha.plants.base import Advice, CaseInfo, CaseSpec, Dialect, Plant, Showcase, Signal, choose_cases
+from graphghha.plants.base import (
+    Advice,
+    CaseInfo,
+    CaseSpec,
+    Dialect,
+    Plant,
+    Reporting,
+    Showcase,
+    Signal,
+    choose_cases,
+)
+from graphghha.plants.own import parse_plant, read_plant
 from graphghha.plants.points import Points
 from graphghha.plants.rules import Rule
 from graphghha.plants.testbed import NO_EVENT, LabelledDay, Testbed
@@ -29,6 +41,7 @@ __all__ = [
     "LabelledDay",
     "Plant",
     "Points",
+    "Reporting",
     "Rule",
     "Showcase",
     "Signal",
@@ -39,6 +52,8 @@ __all__ = [
     "load_rules",
     "load_simulator",
     "load_testbed",
+    "parse_plant",
+    "read_plant",
 ]
 
 
@@ -47,8 +62,10 @@ def known_plants() -> tuple[str, ...]:
     return tuple(_PLANTS)
 
 
-def load_plant(name: str) -> Plant:
-    """Return the built-in plant of this name."""
+def load_plant(name: str | Path) -> Plant:
+    """Return the built-in plant of this name, or the plant that a TOML file describes."""
+    if isinstance(name, Path) or name.endswith(".toml"):
+        return read_plant(Path(name))
     plant: Plant = _module(name).PLANT
     return plant
 
@@ -74,7 +91,9 @@ def load_rules(name: str) -> tuple[Rule, ...]:
 def _module(name: str) -> ModuleType:
     if name not in _PLANTS:
         hint = did_you_mean(name, _PLANTS)
-        raise NotFoundError(f"no plant is named {name!r}{hint or ';'} known plants: {', '.join(_PLANTS)}")
+        raise NotFoundError(
+            f"no plant is named {name!r}{hint or ';'} known plants: {', '.join(_PLANTS)}, or the path of a plant.toml"
+        )
     return import_module(_PLANTS[name])
 
 

@@ -13,7 +13,8 @@ from graphghha.graph import CpsGraph
 
 STEPS_OF_RANGE = 500  # the resolution of a signal without noise, as a share of its range
 ZERO_SHARE = 0.01  # of its range, by which a quantity that cannot be negative may read below zero
-_SYMBOLS = {"degC": "°C"}
+UNKNOWN_DECIMALS = 2
+_SYMBOLS = {"degC": "°C", "degF": "°F"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,8 @@ class Signal:
     def decimals(self) -> int:
         """Return the number of significant decimals: the last one is not finer than the noise."""
         resolution = self.noise or (self.high - self.low) / STEPS_OF_RANGE
+        if not math.isfinite(resolution):  # neither noise nor limits are known
+            return UNKNOWN_DECIMALS
         return max(0, math.floor(-math.log10(resolution) + 1e-9))
 
     @property
@@ -214,8 +217,23 @@ class Dialect:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Reporting:
+    """How the readings of one point of a plant of the user's own come in."""
+
+    column: str  # in files; also the name that sources are searched for
+    alias: str  # copy and role in the plant file
+    stale_after_s: float
+    is_held: bool  # reports on change: silence means unchanged
+    encoding: str = ""
+    resolution: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Plant:
-    """A physical system with its template graph and signals."""
+    """A physical system with its template graph and signals.
+
+    The graph of a plant of the user's own, which was read from a `text` in TOML, is no template: it is the whole plant.
+    """
 
     name: str
     title: str
@@ -227,6 +245,19 @@ class Plant:
     dialects: tuple[Dialect, ...] = ()
     advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
     main_signals: tuple[str, ...] = ()  # what people ask for first; default: the first sensor
+    text: str = ""
+    reporting: Mapping[str, Reporting] = field(default_factory=dict)  # by node
+    time_zone: str | None = None
+    label_columns: tuple[str, ...] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the plant was described by its user, and is not built in."""
+        return bool(self.text)
+
+    def building(self, zones: int) -> CpsGraph:
+        """Return the graph of this many zones; a plant of the user's own is one whole."""
+        return self.template if self.is_own else self.template.replicate(zones)
 
     @property
     def steps_per_day(self) -> int:

@@ -1,0 +1,223 @@
+"""Exported files of a plant of the user's own as recordings: rows at the plant's step, in the units of its file.
+
+Files with different points that overlap in time are one recording; files that share points are recordings of their own.
+A reading is used until it is stale; a point that reports on change keeps its value until its next record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha._util.suggest import did_you_mean
+from graphghha.errors import DataError, SchemaError
+from graphghha.exports.headers import split_header
+from graphghha.exports.notes import counted
+from graphghha.exports.options import ExportOptions
+from graphghha.exports.reader import ExportReader
+from graphghha.exports.series import Series
+from graphghha.plants import Plant, Points
+from graphghha.plants.units import conversion
+
+MOST_CELLS = 200_000_000
+FEWEST_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Rows [r] of all points [p] of a plant, from files that belong together."""
+
+    name: str
+    files: tuple[str, ...]
+    times_ms: NDArray[np.int64]
+    values: NDArray[np.float64]  # [r p], NaN where no fresh reading exists
+
+    @property
+    def hours(self) -> float:
+        """The length of the recording."""
+        if len(self.times_ms) < 2:
+            return 0.0
+        step_ms = int(self.times_ms[1] - self.times_ms[0])
+        return len(self.times_ms) * step_ms / 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedData:
+    """Recordings in the order of time, and what a person should know about how they were read."""
+
+    recordings: tuple[Recording, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def days(self) -> float:
+        return sum(each.hours for each in self.recordings) / 24
+
+
+@dataclass(slots=True)
+class _Group:
+    """Files that make one recording: the series of each point."""
+
+    files: list[Path]
+    series: dict[int, Series]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        filled = [each for each in self.series.values() if len(each)]
+        return min(int(s.times_ms[0]) for s in filled), max(int(s.times_ms[-1]) for s in filled)
+
+
+def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
+    """Read files and folders for a plant; DataError says which columns do not fit and what to change."""
+    reader = ExportReader(paths, ExportOptions(zone=plant.time_zone), keep_units=True)
+    points = plant.template.points
+    columns = {plant.reporting[node].column: at for at, node in enumerate(points)}
+    by_file: dict[Path, dict[int, Series]] = {}
+    others: list[str] = []
+    for series in reader.series():
+        at = columns.get(series.name, columns.get(series.column, columns.get(split_header(series.column).name)))
+        if at is None:
+            others.append(series.name)
+        elif len(series):
+            by_file.setdefault(series.file, {})[at] = series
+    _refuse_missing(plant, by_file, others, paths)
+    limits = Points.from_names(plant, points)
+    dropped = np.zeros(len(points), np.int64)
+    recordings = []
+    for group in _groups(by_file):
+        recording = _lay(group, plant, limits, dropped)
+        if len(recording.times_ms) >= FEWEST_ROWS:
+            recordings.append(recording)
+    if not recordings:
+        raise DataError(f"{_where(paths)}: has fewer than {FEWEST_ROWS} rows at the plant's step of {plant.step_s:g} s")
+    recordings.sort(key=lambda each: (int(each.times_ms[0]), each.name))
+    return RecordedData(tuple(recordings), tuple(_notes(plant, others, dropped)))
+
+
+def _refuse_missing(
+    plant: Plant, by_file: dict[Path, dict[int, Series]], others: Sequence[str], paths: Sequence[Path]
+) -> None:
+    found = {at for own in by_file.values() for at in own}
+    points = plant.template.points
+    if not found:
+        wanted = plant.reporting[points[0]].column
+        example = f", such as {others[0]!r}" if others else ""
+        raise DataError(
+            f"{_where(paths)}: none of its columns{example}, is a column of plant {plant.name!r}, such as {wanted!r}; "
+            "these are data of another plant, or the columns in plant.toml must be renamed"
+        )
+    missing = [plant.reporting[node].column for at, node in enumerate(points) if at not in found]
+    if missing:
+        hint = did_you_mean(missing[0], others)
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise DataError(
+            f"{_where(paths)}: there is no column {missing[0]!r}{more} with a reading{hint or ';'} correct its "
+            "`columns` entry in plant.toml, or delete the signal there if the plant has it no longer"
+        )
+
+
+def _groups(by_file: dict[Path, dict[int, Series]]) -> list[_Group]:
+    """Return the files that belong together, in the order of time."""
+    single = [_Group([path], own) for path, own in by_file.items()]
+    if sum(len(each.series) for each in single) == len({at for each in single for at in each.series}):
+        joined = _Group([], {})
+        for each in single:
+            joined.files += each.files
+            joined.series |= each.series
+        return [joined]
+    groups: list[_Group] = []
+    for each in sorted(single, key=lambda group: group.span):
+        first, last = each.span
+        host = next(
+            (
+                group
+                for group in groups
+                if group.series.keys().isdisjoint(each.series) and group.span[0] <= last and first <= group.span[1]
+            ),
+            None,
+        )
+        if host is None:
+            groups.append(each)
+        else:
+            host.files += each.files
+            host.series |= each.series
+    return groups
+
+
+def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64]) -> Recording:
+    step_ms = round(plant.step_s * 1000)
+    nodes = plant.template.points
+    leading = [s for at, s in group.series.items() if not plant.reporting[nodes[at]].is_held] or list(
+        group.series.values()
+    )
+    start = -(-min(int(each.times_ms[0]) for each in leading) // step_ms) * step_ms
+    last = max(int(each.times_ms[-1]) for each in leading)
+    count = (last - start + step_ms - 1) // step_ms + 1
+    if count * len(nodes) > MOST_CELLS:
+        raise DataError(f"{count:,} rows of {len(nodes)} points do not fit into memory; give fewer days at once")
+    times = start + step_ms * np.arange(count, dtype=np.int64)
+    values = np.full((count, len(nodes)), np.nan)
+    for at, series in group.series.items():
+        own = _readings(series, plant, nodes[at])
+        impossible = limits.impossible(np.full(len(own), at, np.int32), own)
+        dropped[at] += int(impossible.sum())
+        keep = ~impossible & np.isfinite(own)
+        stamps, own = series.times_ms[keep], own[keep]
+        if not len(stamps):
+            continue
+        newest = np.searchsorted(stamps, times, side="right") - 1
+        known = newest >= 0
+        report = plant.reporting[nodes[at]]
+        if not report.is_held:
+            known &= times - stamps[newest] <= report.stale_after_s * 1000
+        values[known, at] = own[newest[known]]
+    has_reading = np.isfinite(values).any(axis=1)
+    first = int(np.argmax(has_reading)) if has_reading.any() else 0
+    names = tuple(path.name for path in group.files)
+    name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return Recording(name, names, times[first:], values[first:])
+
+
+def _readings(series: Series, plant: Plant, node: str) -> NDArray[np.float64]:
+    """Return the readings of a point in the unit of the plant."""
+    signal, report = plant.signal(node), plant.reporting[node]
+    values = series.values
+    if series.states:
+        if not signal.states:
+            raise SchemaError(
+                f"{series.name}: its readings are words, such as {series.states[0]!r}; add states = [..] to its signal"
+            )
+        codes = {word.lower(): float(number) for number, word in enumerate(signal.states)}
+        table = np.array([codes.get(word.lower(), np.nan) for word in series.states])
+        if np.isnan(table).any():
+            word = series.states[int(np.argmax(np.isnan(table)))]
+            raise SchemaError(f"{series.name}: {word!r} is not one of its states {', '.join(signal.states)}; add it")
+        return np.asarray(table[values.astype(np.int64)])
+    if report.encoding == "float32 bits":
+        return values.astype(np.uint32).view(np.float32).astype(np.float64)
+    if report.encoding == "signed 16 bit":
+        return np.where(values > 32_767, values - 65_536, values)
+    if series.stated_unit and signal.unit:
+        try:
+            shift, scale = conversion(series.stated_unit, signal.unit)
+        except SchemaError as exc:
+            raise SchemaError(f"{series.name}: {exc}; correct `unit` in plant.toml or the unit in the file") from exc
+        return (values - shift) * scale
+    return values
+
+
+def _notes(plant: Plant, others: Sequence[str], dropped: NDArray[np.int64]) -> list[str]:
+    unlabelled = [name for name in dict.fromkeys(others) if name not in plant.label_columns]
+    found = []
+    if unlabelled:
+        found.append(f"{counted(len(unlabelled), 'column')} not used, such as {unlabelled[0]!r}: not in plant.toml")
+    for at in np.flatnonzero(dropped).tolist():
+        found.append(
+            f"{plant.template.points[at]}: {counted(int(dropped[at]), 'reading')} beyond the limits of its instrument"
+        )
+    return found
+
+
+def _where(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths[:3])) + (", .." if len(paths) > 3 else "")

@@ -1,0 +1,174 @@
+"""The report card of the model of a plant of the user's own, on recordings that it was not trained on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha._util.times import iso
+from graphghha.classes import CLASSES
+from graphghha.engine.own_scorer import OwnScorer
+from graphghha.exports.attack_labels import AttackEvent, attacked_rows, read_labels
+from graphghha.exports.recordings import Recording, read_recordings
+from graphghha.lab.metrics.ranges import (
+    affiliation_f1,
+    batadal_s,
+    etapr_f1,
+    merge_close,
+    onset_balanced_accuracy,
+    point_scores,
+    range_f1,
+    ranges,
+    vus_pr,
+)
+from graphghha.models.own import RAISE_AT, OwnModel, load_own_model
+
+ONSET_ROWS = 60
+NAMED = 3
+
+
+def evaluate_own_model(directory: Path, data: Sequence[Path], labels: Path | None) -> dict[str, Any]:
+    """Return the report card of a model directory on files and their labels; without labels all rows are normal."""
+    model = load_own_model(directory)
+    recorded = read_recordings(data, model.plant)
+    events = read_labels(labels, recorded.recordings, model.plant) if labels else ()
+    return own_report(model, recorded.recordings, events)
+
+
+def own_report(model: OwnModel, recordings: Sequence[Recording], events: Sequence[AttackEvent]) -> dict[str, Any]:
+    """Return the figures of a model on recordings."""
+    attack, score = _scored(model, recordings)
+    lengths = [len(each.times_ms) for each in recordings]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    breaks = offsets[1:-1].tolist()
+    truth = np.concatenate([attacked_rows(each, n, events) for n, each in enumerate(recordings)])
+    highest = np.where(np.isfinite(attack), attack, -1.0)
+    alarm = highest.max(axis=1) >= RAISE_AT
+    spans = [(int(offsets[e.recording]) + e.start, int(offsets[e.recording]) + e.stop) for e in events]
+    plan, step_s = model.preprocessing.plan, model.plant.step_s
+    gap = 2 * plan.smooth * plan.stride
+    told = ranges(alarm, breaks)
+    false = [(a, b) for a, b in merge_close(told, gap, breaks) if not truth[a:b].any()]
+    normal_h = float((~truth).sum()) * step_s / 3600
+    precision, recall, f1 = point_scores(truth, alarm)
+    rows = [
+        _event_row(model, event, span, highest, alarm, recordings[event.recording], step_s)
+        for event, span in zip(events, spans, strict=True)
+    ]
+    delays = [row["delay_s"] / 60 for row in rows if row["found"]]
+    targeted = [row for row in rows if row["nodes"]]
+    found = [row for row in targeted if row["found"]]
+    weight = np.array([row["alarm_rows"] for row in found], np.float64)
+    onsets = ranges(truth, breaks)
+    return {
+        "nodes": model.plant.template.num_nodes,
+        "method": "graphghha",
+        "protocol": "own",
+        "rows": len(truth),
+        "hours": len(truth) * step_s / 3600,
+        "attacks": len(events),
+        "p": precision,
+        "r": recall,
+        "f1": f1,
+        "macro_f1": _macro_f1(model, events, spans, truth, alarm, highest),
+        "false_positive_rate": float((alarm & ~truth).sum() / max(1, (~truth).sum())),
+        "false_alarms": len(false),
+        "false_alarms_per_hour": len(false) / normal_h if normal_h else 0.0,
+        "false_alarms_per_day": 24 * len(false) / normal_h if normal_h else 0.0,
+        "budget_per_day": model.provenance["budget_per_day"],
+        "event_recall": _mean([row["found"] for row in rows]),
+        "median_ttd_min": float(np.median(delays)) if delays else None,
+        "p90_ttd_min": float(np.quantile(delays, 0.9)) if delays else None,
+        "hit_at_1": _mean([row["hit_at_1"] for row in targeted]),
+        "hit_at_3": _mean([row["hit_at_3"] for row in targeted]),
+        "hit_at_1_found": _mean([row["hit_at_1"] for row in found]),
+        "hit_at_3_found": _mean([row["hit_at_3"] for row in found]),
+        "hit_at_1_rows": float(np.average([r["share_at_1"] for r in found], weights=weight)) if found else None,
+        "hit_at_3_rows": float(np.average([r["share_at_3"] for r in found], weights=weight)) if found else None,
+        "mean_rank": _mean([row["rank"] for row in found]),
+        "range_f1": range_f1(onsets, told),
+        "etapr_f1": etapr_f1(onsets, told),
+        "affiliation_f1": affiliation_f1(truth, alarm, breaks),
+        "vus_pr": vus_pr(truth, score, breaks),
+        "batadal_s": batadal_s(truth, alarm, onsets),
+        "onset_balanced_accuracy": onset_balanced_accuracy(truth, alarm, onsets, ONSET_ROWS),
+        "unknown_share": float(np.isnan(attack[:, model.plant.template.signal_nodes]).mean()),
+        "p_is": "tail",
+        "class_is": "by_kind",
+        "events": rows,
+    }
+
+
+def _scored(model: OwnModel, recordings: Sequence[Recording]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    attacks, scores = [], []
+    for recording in recordings:
+        scorer = OwnScorer(model)
+        values = recording.values
+        attacks.append(scorer.push(values, np.isfinite(values), np.ones(len(values), np.bool_)).attack)
+        scores.append(scorer.scores)
+    return np.concatenate(attacks), np.concatenate(scores)
+
+
+def _event_row(
+    model: OwnModel,
+    event: AttackEvent,
+    span: tuple[int, int],
+    highest: NDArray[np.float32],
+    alarm: NDArray[np.bool_],
+    recording: Recording,
+    step_s: float,
+) -> dict[str, Any]:
+    graph = model.plant.template
+    rows = np.arange(*span)
+    rows = rows[alarm[rows]]
+    order = np.argsort(-highest[rows].mean(axis=0), kind="stable") if len(rows) else np.empty(0, np.int64)
+    named = [graph.names[node] for node in order[:NAMED].tolist()]
+    wanted = [graph.index(node) for node in event.nodes]
+    each = np.argsort(-highest[rows], axis=1, kind="stable")[:, :NAMED] if len(rows) else np.empty((0, NAMED))
+    ranks = [int(np.flatnonzero(order == node)[0]) + 1 for node in wanted] if len(rows) else []
+    return {
+        "file": recording.name,
+        "start": iso(int(recording.times_ms[event.start])) if event.start < len(recording.times_ms) else event.text,
+        "nodes": list(event.nodes),
+        "class": event.attack_class or None,
+        "rows": span[1] - span[0],
+        "alarm_rows": len(rows),
+        "found": bool(len(rows)),
+        "delay_s": float(rows[0] - span[0]) * step_s if len(rows) else None,
+        "named": named[0] if named else None,
+        "named_3": named,
+        "rank": min(ranks, default=None),
+        "hit_at_1": bool(set(named[:1]) & set(event.nodes)),
+        "hit_at_3": bool(set(named) & set(event.nodes)),
+        "share_at_1": float(np.isin(each[:, 0], wanted).mean()) if len(rows) else 0.0,
+        "share_at_3": float(np.isin(each, wanted).any(axis=1).mean()) if len(rows) else 0.0,
+    }
+
+
+def _macro_f1(
+    model: OwnModel,
+    events: Sequence[AttackEvent],
+    spans: Sequence[tuple[int, int]],
+    truth: NDArray[np.bool_],
+    alarm: NDArray[np.bool_],
+    highest: NDArray[np.float32],
+) -> float | None:
+    """Return the mean F1 over "normal" and the classes that occur; rows of attacks without a class are left out."""
+    kinds = np.array([CLASSES.index(str(node.kind)) for node in model.plant.template.nodes])
+    told = np.where(alarm, kinds[highest.argmax(axis=1)], 0)
+    stated = np.zeros(len(truth), np.int64)
+    stated[truth] = -1
+    for event, (start, stop) in zip(events, spans, strict=True):
+        if event.attack_class in CLASSES:
+            stated[start:stop] = CLASSES.index(event.attack_class)
+    classes = [number for number in np.unique(stated).tolist() if number >= 0]
+    counted = stated >= 0
+    if len(classes) < 2:
+        return None
+    return float(np.mean([point_scores((stated == c)[counted], (told == c)[counted])[2] for c in classes]))
+
+
+def _mean(values: Sequence[Any]) -> float | None:
+    return float(np.mean(values)) if values else None

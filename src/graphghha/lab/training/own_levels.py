@@ -1,0 +1,70 @@
+"""What is usual in the normal data of a plant: stays, levels of the statistics, and the threshold for a budget."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphghha.windows.own_scale import OwnScale
+from graphghha.windows.own_statistics import MOST_RUN, Stays, run_lengths
+
+Floats = NDArray[np.float64]
+RESTING_SHARE = 0.02  # of the rows at one value
+MOST_RESTING = 4
+LONGEST_USUAL = 64  # rows: where signals stand longer than this in normal operation, standing still says nothing
+LEAST_USUAL = 4
+EXCEEDED = 1.5  # times the stay known from the other parts: it must not happen in normal data
+LEAST_TAIL, ROWS_BEYOND = 1e-4, 4
+LEAST_LEVELS = (0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # by statistic: less than this is never unusual
+
+
+def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -> Stays:
+    """Return how long signals stay at a value in normal recordings [r p], each of one part.
+
+    Standing still is evidence only for signals that keep moving: whose stays off their resting values are short, and
+    no longer in one part of the data than in the others.
+    """
+    signals = filled[0].shape[1]
+    every = np.concatenate(filled)
+    runs = [run_lengths(each, np.zeros(signals, np.int64), np.full(signals, np.nan)) for each in filled]
+    resting = np.full((signals, MOST_RESTING), np.nan)
+    usual = np.full(signals, np.inf)
+    for signal in np.flatnonzero(~scale.is_constant).tolist():
+        values, counts = np.unique(every[:, signal], return_counts=True)
+        often = np.flatnonzero(counts >= RESTING_SHARE * len(every))
+        often = often[np.argsort(-counts[often], kind="stable")]
+        if scale.is_switch[signal] or len(often) > MOST_RESTING:
+            continue
+        rest = values[often]
+        resting[signal, : len(rest)] = rest
+        by_part: dict[int, int] = {}
+        for part, own, lengths in zip(parts, filled, runs, strict=True):
+            off = ~np.isin(own[:, signal], rest)
+            longest = int(lengths[off, signal].max(initial=0))
+            by_part[part] = max(by_part.get(part, 0), longest)
+        usual[signal] = _usual(list(by_part.values()))
+    varying = ~scale.is_constant
+    stands: dict[int, int] = {}
+    for part, own in zip(parts, filled, strict=True):
+        moved = (np.diff(own[:, varying], axis=0) != 0).any(axis=1)
+        whole = run_lengths(
+            np.cumsum(np.append(True, moved))[:, None].astype(float), np.zeros(1, np.int64), np.zeros(1)
+        )
+        stands[part] = max(stands.get(part, 0), int(whole.max(initial=0)))
+    return Stays(usual=usual, resting=resting, whole=np.array([_usual(list(stands.values()))]))
+
+
+def _usual(longest: list[int]) -> float:
+    """Return the usual stay from the longest ones of the parts, infinite if they do not agree on a short one."""
+    longest = sorted(longest)
+    if len(longest) < 2 or longest[-1] > LONGEST_USUAL or longest[-1] >= MOST_RUN:
+        return np.inf
+    if longest[-1] > EXCEEDED * max(longest[-2], LEAST_USUAL):
+        return np.inf
+    return float(max(longest[-1], LEAST_USUAL))
+
+
+def fit_levels(statistics: Floats) -> Floats:
+    """Return the levels [p q] of statistics [e p q] of normal rows that their member did not see."""
+    tail = max(LEAST_TAIL, ROWS_BEYOND / max(len(statistics), ROWS_BEYOND + 1))
+    return np.maximum(np.quantile(statistics, 1 - tail, axis=0), LEAST_LEVELS)
