@@ -1,7 +1,8 @@
 """What every signal of a plant of the user's own should read, given its neighbours and its own past.
 
-Two linear expectations for each signal, of three members each. The first does not see the signal at all, the second
-sees its past. Members were fitted on different parts of the normal data; where they disagree, the spread is wider.
+Two linear expectations for each signal: the first does not see the signal at all, the second sees its past. Each has
+members that were fitted on different thirds of the normal data: three on two thirds, whose mean is expected, and three
+on one third. Where the latter disagree, the training days do not tell what is normal, and the spread is wider.
 Weights are stored for the neighbours of a signal only, so memory grows with signals times neighbours.
 
 e judged rows, p signals, k neighbours of a signal (the signal itself first), l looks back, m members, x expectations.
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 RESIDUAL_CLIP = 12.0
-DISAGREEMENT = 5.0  # times the variance of the members' means
+PARTS = 3
+DISAGREEMENT = 2.0  # times the variance of the members that saw one part
 LEAST_FLOOR = 0.01  # in widths
 LEAST_CHANCE = 1e-4
 BLOCK = 512  # rows at once
@@ -65,8 +67,9 @@ class OwnExpectation:
 
     def _block(self, scaled: Floats, looks: Floats, member: int | None) -> Floats:
         means = self.predict(looks)
-        center = means.mean(axis=0) if member is None else means[member]
-        variance = self.spread.T**2 + DISAGREEMENT * means.var(axis=0) + self.floor[:, None] ** 2
+        single = means[PARTS:] if member is None else np.delete(means[PARTS:], member, axis=0)
+        center = means[:PARTS].mean(axis=0) if member is None else means[member]
+        variance = self.spread.T**2 + DISAGREEMENT * single.var(axis=0, ddof=1) + self.floor[:, None] ** 2
         plain = np.clip((scaled[..., None] - center) / np.sqrt(variance), -RESIDUAL_CLIP, RESIDUAL_CLIP)
         return np.where(self.is_switch[:, None], self._deviance(scaled, center), plain)
 

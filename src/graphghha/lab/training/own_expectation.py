@@ -1,7 +1,8 @@
 """Fit the expectations of a plant of the user's own to its normal data: ridge regressions on the neighbours.
 
-The normal data are dealt to three contiguous parts. A member is fitted on two of them, so that a row can always be
-judged by the member that did not see it. n rows, p signals, k neighbours, l looks back, M modes.
+The normal data are dealt to three contiguous parts. Three members are fitted on two parts each, so that a row can
+always be judged by the member that did not see it; three more on one part each, whose disagreement widens the spread.
+n rows, p signals, k neighbours, l looks back, M modes.
 """
 
 from collections.abc import Sequence
@@ -10,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph
-from graphghha.windows.own_expectation import LEAST_FLOOR, OwnExpectation
+from graphghha.windows.own_expectation import LEAST_FLOOR, PARTS, OwnExpectation
 from graphghha.windows.own_scale import OwnScale
 
 Floats = NDArray[np.float64]
-PARTS = 3
 RIDGE = 0.03  # times the number of rows
 MOST_NEIGHBORS = 24
 FEWEST_NEIGHBORS = 4
 HOPS = 2
 MOST_ROWS = 24_000  # that a regression is fitted on
+KNOWN_SHARE = 0.9  # of the rows: a signal that is known less often is no input
 MODE_SHARE = 0.05  # of the rows at least in either mode
 MODE_WORTH = 0.15  # of the variance of the other signals that a mode must explain
 
@@ -49,8 +50,8 @@ def find_mode(looks: Floats, scale: OwnScale) -> tuple[int, float]:
     return found
 
 
-def choose_neighbors(graph: CpsGraph, now: Floats, scale: OwnScale) -> NDArray[np.int64]:
-    """Return the inputs [p k] of every signal: itself, and those near it in the graph that move most alike."""
+def choose_neighbors(graph: CpsGraph, now: Floats, usable: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the inputs [p k] of every signal: itself, and usable ones near it in the graph that move most alike."""
     columns = {node: column for column, node in enumerate(graph.signal_nodes.tolist())}
     near: list[set[int]] = [set() for _ in range(graph.num_nodes)]
     for source, target in graph.edge_index.T.tolist():
@@ -58,7 +59,6 @@ def choose_neighbors(graph: CpsGraph, now: Floats, scale: OwnScale) -> NDArray[n
         near[target].add(source)
     with np.errstate(invalid="ignore", divide="ignore"):
         alike = np.nan_to_num(np.abs(np.corrcoef(now, rowvar=False))) if now.shape[1] > 1 else np.zeros((1, 1))
-    usable = ~scale.is_constant
     chosen = []
     for node, column in columns.items():
         reached = {node}
@@ -79,15 +79,16 @@ def fit_expectation(
 ) -> OwnExpectation:
     """Return the expectations fitted on normal rows: inputs [n p l], which readings exist [n p], and parts [n]."""
     mode, above = find_mode(looks, scale)
-    neighbors = choose_neighbors(graph, looks[:, :, 0], scale)
+    usable = ~scale.is_constant & (known.mean(axis=0) >= KNOWN_SHARE)
+    neighbors = choose_neighbors(graph, looks[:, :, 0], usable)
     signals, width = neighbors.shape
     depth = looks.shape[2]
     modes = np.ones((len(looks), 1))
     if mode >= 0:
         modes = np.concatenate([modes, looks[:, mode, :1] > above], axis=1)
     count = modes.shape[1]
-    weights = np.zeros((PARTS, 2, signals, width, depth, count))
-    bias = np.zeros((PARTS, 2, signals, count))
+    weights = np.zeros((2 * PARTS, 2, signals, width, depth, count))
+    bias = np.zeros((2 * PARTS, 2, signals, count))
     spread = np.ones((2, signals))
     pick = np.linspace(0, len(looks) - 1, min(len(looks), MOST_ROWS)).astype(int)
     for signal in np.flatnonzero(~scale.is_constant).tolist():
@@ -127,19 +128,20 @@ def _fit_signal(
     results = []
     for allowed in (hidden, usable):
         columns = np.flatnonzero(np.append(np.repeat(allowed, count), np.ones(count, np.bool_)))
-        coefficients = np.zeros((PARTS, table.shape[1]))
+        coefficients = np.zeros((2 * PARTS, table.shape[1]))
         misses = []
-        for member in range(PARTS):
-            seen = [part for part in range(PARTS) if part != member]
+        for member in range(2 * PARTS):
+            seen = [part for part in range(PARTS) if (part != member if member < PARTS else part == member - PARTS)]
             gram = sum(grams[part] for part in seen)[np.ix_(columns, columns)]
             penalty = RIDGE * max(1, sum(int((parts == part).sum()) for part in seen)) * np.ones(len(columns))
             penalty[-count:] *= 1e-3
             gram[np.diag_indices_from(gram)] += penalty
             coefficients[member, columns] = np.linalg.solve(gram, sum(sides[part] for part in seen)[columns])
             unseen = parts == member
-            misses.append(target[unseen] - table[unseen] @ coefficients[member])
+            if unseen.any():
+                misses.append(target[unseen] - table[unseen] @ coefficients[member])
         out = np.concatenate(misses)
         spread = float(np.sqrt(np.mean(np.minimum(out**2, np.quantile(out**2, 0.99))))) if len(out) else 1.0
-        body = coefficients[:, :-count].reshape(PARTS, width, depth, count)
+        body = coefficients[:, :-count].reshape(2 * PARTS, width, depth, count)
         results.append((body, coefficients[:, -count:], max(spread, 1e-3)))
     return results

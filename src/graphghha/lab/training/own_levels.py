@@ -9,11 +9,11 @@ from graphghha.windows.own_scale import OwnScale
 from graphghha.windows.own_statistics import MOST_RUN, Stays, run_lengths
 
 Floats = NDArray[np.float64]
-RESTING_SHARE = 0.02  # of the rows at one value
+RESTING_SHARE = 0.2  # of the rows at one value
 MOST_RESTING = 4
-LONGEST_USUAL = 64  # rows: where signals stand longer than this in normal operation, standing still says nothing
+STAYS = 60  # a part must hold so many of the longest stays, or their length is not known well enough
 LEAST_USUAL = 4
-EXCEEDED = 1.5  # times the stay known from the other parts: it must not happen in normal data
+EXCEEDED = 1.6  # times the stay known from the other parts: it must not happen in normal data
 LEAST_TAIL, ROWS_BEYOND = 1e-4, 4
 LEAST_LEVELS = (0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # by statistic: less than this is never unusual
 
@@ -21,8 +21,8 @@ LEAST_LEVELS = (0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # by statistic: less than this is
 def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -> Stays:
     """Return how long signals stay at a value in normal recordings [r p], each of one part.
 
-    Standing still is evidence only for signals that keep moving: whose stays off their resting values are short, and
-    no longer in one part of the data than in the others.
+    Standing still is evidence only for signals that keep moving: whose stays off their resting values are short
+    compared with the data, and no longer in one part of the data than in the others.
     """
     signals = filled[0].shape[1]
     every = np.concatenate(filled)
@@ -38,30 +38,33 @@ def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -
         rest = values[often]
         resting[signal, : len(rest)] = rest
         by_part: dict[int, int] = {}
+        count: dict[int, int] = {}
         for part, own, lengths in zip(parts, filled, runs, strict=True):
             off = ~np.isin(own[:, signal], rest)
             longest = int(lengths[off, signal].max(initial=0))
             by_part[part] = max(by_part.get(part, 0), longest)
-        usual[signal] = _usual(list(by_part.values()))
+            count[part] = count.get(part, 0) + int(off.sum())
+        usual[signal] = _usual(by_part, count)
     varying = ~scale.is_constant
     stands: dict[int, int] = {}
+    total: dict[int, int] = {}
     for part, own in zip(parts, filled, strict=True):
         moved = (np.diff(own[:, varying], axis=0) != 0).any(axis=1)
         whole = run_lengths(
             np.cumsum(np.append(True, moved))[:, None].astype(float), np.zeros(1, np.int64), np.zeros(1)
         )
         stands[part] = max(stands.get(part, 0), int(whole.max(initial=0)))
-    return Stays(usual=usual, resting=resting, whole=np.array([_usual(list(stands.values()))]))
+        total[part] = total.get(part, 0) + len(own)
+    return Stays(usual=usual, resting=resting, whole=np.array([_usual(stands, total)]))
 
 
-def _usual(longest: list[int]) -> float:
-    """Return the usual stay from the longest ones of the parts, infinite if they do not agree on a short one."""
-    longest = sorted(longest)
-    if len(longest) < 2 or longest[-1] > LONGEST_USUAL or longest[-1] >= MOST_RUN:
+def _usual(by_part: dict[int, int], rows: dict[int, int]) -> float:
+    """Return the usual stay from the longest one of each part, infinite if they do not agree on a short one."""
+    longest = sorted(by_part.values())
+    if len(longest) < 2 or longest[-1] >= MOST_RUN or longest[-1] > EXCEEDED * max(longest[-2], LEAST_USUAL):
         return np.inf
-    if longest[-1] > EXCEEDED * max(longest[-2], LEAST_USUAL):
-        return np.inf
-    return float(max(longest[-1], LEAST_USUAL))
+    usual = max(longest[-1], LEAST_USUAL)
+    return float(usual) if min(rows.values()) >= STAYS * usual else np.inf
 
 
 def fit_levels(statistics: Floats) -> Floats:

@@ -24,7 +24,7 @@ from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.graph import NeighborRule
 from graphghha.lab.training.own_attacks import NormalPart, synthetic_windows
 from graphghha.lab.training.own_card import own_card
-from graphghha.lab.training.own_expectation import PARTS, fit_expectation
+from graphghha.lab.training.own_expectation import fit_expectation
 from graphghha.lab.training.own_levels import fit_levels, fit_stays
 from graphghha.lab.training.own_threshold import fit_threshold
 from graphghha.lab.training.zone_fit import ZoneFitConfig, adu_odds, fit_zones
@@ -32,6 +32,7 @@ from graphghha.models import check_destination
 from graphghha.models.own import JudgeRule, OwnModel, save_own_model
 from graphghha.nn import ADU
 from graphghha.plants import Plant
+from graphghha.windows.own_expectation import PARTS
 from graphghha.windows.own_features import NODE_FEATURES, OwnFeaturizer, OwnPreprocessing
 from graphghha.windows.own_inputs import fill_forward, look_back
 from graphghha.windows.own_plan import OwnPlan, moving_unit_s
