@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from graphghha._util.files import atomic_write
+from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import open_scorer, rebuild_rows
+from graphghha.engine.own_scorer import OwnScorer, history_rows
 from graphghha.errors import ConfigError, DataError, NotFoundError
 from graphghha.learning import Learner, LearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
+from graphghha.models.own import CLEAR_AT, RAISE_AT, is_own_model, load_own_model
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
     Detector,
@@ -30,14 +33,18 @@ from graphghha.monitor.journal import make_private_folder
 from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
-from graphghha.plants import load_plant
+from graphghha.plants import Plant, load_plant
 from graphghha.settings import Settings, SiteTable, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, Source, check_source, open_source
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
+from graphghha.windows.own_features import OwnForecast
 
 PLAUSIBILITY_S = 20.0  # how long a recording is looked at before it is watched
 HEARD_WITHIN_MS = 3_600_000  # a zone that is silent for longer may be dead, so its points are unknown
+LONGEST_LINGER = 10_080  # rows
+MOST_HOPS = 100  # a plant of the user's own is judged as a whole: its alarms at one time are one incident
+LOST_STEPS = 5
 PREDECESSOR_S = 10.0  # how long to wait for the journal of a monitor that is shutting down
 
 
@@ -74,6 +81,8 @@ def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = Non
     With `trusted` keys its signature is verified as well.
     """
     signed_by = trusted.verify(directory) if trusted else None
+    if is_own_model(directory):
+        return _own_detector(directory, signed_by)
     model = load_model(directory)
     graph, plant = model.template.replicate(zones), load_plant(model.plant)
     digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()
@@ -93,6 +102,26 @@ def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = Non
             "calibration.inverse_temperature": model.calibration.inverse_temperature,
             "calibration.bias": list(model.calibration.bias),
         },
+    )
+
+
+def _own_detector(directory: Path, signed_by: str | None) -> Detector:
+    """Return the detector of a plant of the user's own."""
+    model = load_own_model(directory)
+    plant, plan = model.plant, model.preprocessing.plan
+    linger = min(LONGEST_LINGER, 2 * plan.smooth * plan.stride)
+    digest = hashlib.sha256((directory / "manifest.json").read_bytes()).hexdigest()
+    return Detector(
+        model=f"{directory.name}@{digest[:12]}",
+        plant=plant,
+        graph=plant.template,
+        make_scorer=lambda: OwnScorer(model),
+        rule=AlarmRule(raise_at=RAISE_AT, clear_at=CLEAR_AT, votes=1, window=1, clear_after=plan.stride),
+        group_rule=GroupRule(max_hops=MOST_HOPS, join_within=LONGEST_LINGER, linger=linger),
+        evidence_providers=(SignalEvidence(plant.template, plant, OwnForecast(model.preprocessing)),),
+        history_rows=history_rows(model),
+        signed_by=signed_by,
+        further_numbers={"own.threshold": model.rule.threshold},
     )
 
 
@@ -123,7 +152,7 @@ def commission_site(
     if name is not None and name not in names:
         raise NotFoundError(f"{settings_file}: has no site {name!r}; its sites are {', '.join(names)}")
     site = next(each for each in settings.site if name in (None, each.name))
-    step_ms = round(load_plant(site.plant).step_s * 1000)
+    step_ms = round(load_plant(site.plant_source).step_s * 1000)
     path = settings.monitor.state_dir / settings.monitor.journal
     with Reader(path) as reader:
         from_ms = -(2**62) if begin is None else round(begin.replace(tzinfo=UTC).timestamp() * 1000)
@@ -149,8 +178,8 @@ def check_site(site: SiteTable, seconds: float, **changes: Any) -> CheckReport:
 
     `changes` are settings of the source that take the place of the site's own.
     """
-    plant = load_plant(site.plant)
-    points = plant.template.replicate(site.zones).points
+    plant = load_plant(site.plant_source)
+    points = plant.building(site.zones).points
     config = replace(site.source_config, **changes)
     return check_source(config, site=site.name, points=points, plant=plant, seconds=seconds)
 
@@ -167,8 +196,8 @@ def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: flo
 
 def implausible(site: SiteTable) -> list[str]:
     """Return why the recording of a site cannot be watched as it is mapped: nothing maps, or readings do not fit."""
-    if not isinstance(site.source_config, FileConfig):
-        return []
+    if not isinstance(site.source_config, FileConfig) or load_plant(site.plant_source).is_own:
+        return []  # files of a plant of the user's own are refused when they are opened, if they do not fit
     report = check_site(site, PLAUSIBILITY_S, speed=None)
     if not report.mapped and report.unmapped:
         example = report.unmapped[0].name
@@ -224,7 +253,7 @@ def _learning_plans(settings: Settings) -> dict[str, LearningPlan]:
     for site in settings.site:
         base = site.model or model_for_sites(site.plant)
         is_recording = isinstance(site.source_config, FileConfig)  # which gives the same alarms whenever it is watched
-        model = load_model(base) if site.learn_days and not is_recording else None
+        model = load_model(base) if site.learn_days and not is_recording and not is_own_model(base) else None
         if model and model.judges_zones and model.commissioning is None:
             plans[site.name] = LearningPlan(
                 base=base,
@@ -238,8 +267,11 @@ def _learning_plans(settings: Settings) -> dict[str, LearningPlan]:
 
 
 def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
+    plant = load_plant(site.plant_source)
+    if plant.is_own:
+        return _own_site_config(site, plant)
     clock = RowClockConfig(
-        step_ms=round(load_plant(site.plant).step_s * 1000),
+        step_ms=round(plant.step_s * 1000),
         lateness_ms=round(site.lateness_s * 1000),
         stale_after_ms=round(site.stale_after_s * 1000),
         unchanged_for_ms=HEARD_WITHIN_MS if site.reports == "changes" else 0,
@@ -251,5 +283,26 @@ def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
         lost_after_ms=round(site.lost_after_s * 1000),
         latching=site.latching,
         learn_days=site.learn_days if learns else 0,
+        display=Display(time_zone=site.time_zone, units=site.units),
+    )
+
+
+def _own_site_config(site: SiteTable, plant: Plant) -> SiteConfig:
+    """Return how a plant of the user's own is monitored: its file says how long each point may be silent."""
+    step_ms = round(plant.step_s * 1000)
+    stale = [round(plant.reporting[point].stale_after_s * 1000) for point in plant.template.points]
+    clock = RowClockConfig(
+        step_ms=step_ms,
+        lateness_ms=round(site.lateness_s * 1000),
+        stale_after_ms=max(stale),
+        patience_ms=max(round(site.patience_s * 1000), step_ms),
+        point_stale_ms=tuple(stale),
+    )
+    return SiteConfig(
+        clock=clock,
+        warm_up_rows=site.warm_up_rows if "warm_up_rows" in site.model_fields_set else 0,
+        lost_after_ms=max(round(site.lost_after_s * 1000), LOST_STEPS * step_ms),
+        settle_rows=0,
+        latching=site.latching,
         display=Display(time_zone=site.time_zone, units=site.units),
     )

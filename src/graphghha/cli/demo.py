@@ -59,8 +59,8 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
         echo(f"{card['detected']} of {card['attacks']} attacks found, {false_alarms}")
     else:
         echo(
-            "this building is one the model knows; in a building of your own `graphghha watch` judges every zone by the "
-            "others, and after two weeks by what it has learned there (docs/operators.md, Commission a site)"
+            "this building is one the model knows; in a building of your own `graphghha watch` judges every zone by "
+            "the others, and after two weeks by what it has learned there (docs/operators.md, Commission a site)"
         )
         echo(
             f"{card['detected']} of {card['attacks']} attacks found, right node first in {card['hit_at_1']:.0%}, "

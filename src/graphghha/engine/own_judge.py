@@ -20,7 +20,7 @@ CAP = 3.0  # of one row's evidence: a single wild record makes no alarm
 STRENGTH_CAP = 10.0
 WARN = 1.0
 FORGET = 4  # judged rows without a warning
-FIRST = 8  # judged rows of a warning that tell its strength
+FIRST = 8  # judged rows of an alarm or a warning that tell its strength
 STANDING, QUIET = 0.5, 0.05  # shares of a day
 
 
@@ -48,7 +48,8 @@ class OwnJudge:
         self._warnings = np.zeros(nodes, np.int64)
         self._calm = np.zeros(nodes, np.int64)
         self._alarm_began = -1
-        self._mean = np.zeros(nodes)
+        self._mean = np.zeros(nodes)  # of the first rows of the present alarm
+        self._evidence = 0
 
     def push(self, unusual: Floats) -> Verdict:
         """Take how unusual the nodes are [e p], in levels; return scores and strengths."""
@@ -97,8 +98,10 @@ class OwnJudge:
                 self._alarm_began = self._row
                 recent = self._capped[: self._filled]
                 self._mean = np.where(self._muted, 0.0, recent).sum(axis=0)
-            else:
+                self._evidence = self._filled
+            elif self._row - self._alarm_began < FIRST:  # later, consequences outgrow the cause
                 self._mean = self._mean + np.minimum(row, STRENGTH_CAP)
+                self._evidence += 1
         else:
             self._alarm_began = -1
             over = self._calm >= FORGET
@@ -109,8 +112,7 @@ class OwnJudge:
         """Return how strongly each node is the place: its mean over the alarm, less if it began late."""
         if self._alarm_began < 0:
             return np.minimum(np.where(self._muted, 0.0, self._capped[(self._row - 1) % self._smooth]), CAP)
-        rows = self._row - self._alarm_began + self._smooth - 1
-        mean = self._mean / max(1, rows)
+        mean = self._mean / max(1, self._evidence)
         began = np.where((self._began >= 0) & (self._warnings >= 2), self._began, self._row)
         first = int(began.min(initial=self._row))
         late = began - first

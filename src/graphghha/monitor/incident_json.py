@@ -31,14 +31,14 @@ def build_incident(
 ) -> dict[str, Any]:
     """Return the body of an incident at its annunciation; `values` and `fresh` [n p] are the newest rows."""
     root, graph = incident.root, detector.graph
-    advice = detector.plant.advise(graph.roles[root])
+    advice = detector.plant.advise(_place(detector, root))
     evidence = [item for provider in detector.evidence_providers for item in provider.explain(root, values, fresh)]
     evidence += step.explain(root)
     body = {
         "id": incident_id(site, incident, step.time_ms),
         "site": site,
         "zone": graph.zones[root],
-        "root": graph.roles[root],
+        "root": _place(detector, root),
         "name": advice.name,
         "class": step.attack_class(root),
         "probability": round(step.probability(root), 3),
@@ -68,9 +68,15 @@ def member_names(incident: Incident, detector: Detector) -> list[str]:
     graph = detector.graph
     zone = graph.zones[incident.root]
     return [
-        graph.roles[node] if graph.zones[node] == zone else graph.names[node]
+        _place(detector, node) if graph.zones[node] == zone else graph.names[node]
         for node in sorted(incident.members, key=lambda node: node != incident.root)
     ]
+
+
+def _place(detector: Detector, node: int) -> str:
+    """Return a node within its zone: its role, or its name if it belongs to no zone."""
+    graph = detector.graph
+    return graph.names[node] if graph.zones[node] is None else graph.roles[node]
 
 
 def sentence(body: dict[str, Any], display: Display = PLAIN) -> str:

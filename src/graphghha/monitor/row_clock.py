@@ -39,6 +39,7 @@ class RowClockConfig:
     stale_after_ms: int = 300_000
     unchanged_for_ms: int = 0  # how long the silence of a point means "unchanged" while its device is silent as well
     patience_ms: int = DAY_MS  # how long rows stay open for readings that were stored while a connection was cut
+    point_stale_ms: tuple[int, ...] = ()  # of each point, where points differ
 
     def __post_init__(self) -> None:
         if self.lateness_ms < 0:
@@ -57,6 +58,7 @@ class RowClockConfig:
             stale_after_ms=self.stale_after_ms,
             unchanged_for_ms=self.unchanged_for_ms,
             horizon_rows=max(rows, SLICE_ROWS + SPARE_ROWS),
+            point_stale_ms=self.point_stale_ms,
         )
 
 

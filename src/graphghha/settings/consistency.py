@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from graphghha.errors import GraphGHHAError
 from graphghha.models import TrustedKeys, load_model, model_for_sites
+from graphghha.models.own import is_own_model, load_own_model
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable, SyslogTable
@@ -111,11 +112,12 @@ def _broker(host: str, port: int) -> _Broker:
 
 
 def _check_plant(site: SiteTable) -> None:
-    load_plant(site.plant)
+    load_plant(site.plant_source)
 
 
 def _check_silence(site: SiteTable) -> None:
-    if site.lost_after_s < (step_s := load_plant(site.plant).step_s):
+    plant = load_plant(site.plant_source)
+    if not plant.is_own and site.lost_after_s < (step_s := plant.step_s):
         raise GraphGHHAError(f"{site.lost_after_s:g} s is less than the {step_s:g} s between two readings")
 
 
@@ -125,6 +127,9 @@ def _check_file(site: SiteTable) -> None:
 
 
 def _check_model(site: SiteTable) -> None:
+    if site.model and is_own_model(site.model):
+        load_own_model(site.model)
+        return
     model = load_model(site.model or model_for_sites(site.plant))
     if model.plant != site.plant:
         raise GraphGHHAError(f"the model was trained for plant {model.plant!r}, and the site has plant {site.plant!r}")
@@ -132,15 +137,15 @@ def _check_model(site: SiteTable) -> None:
 
 def _check_mapping(site: SiteTable) -> None:
     if mapping := site.source_config.mapping:
-        plant = load_plant(site.plant)
-        read_mapping(mapping, Points.from_names(plant, plant.template.replicate(site.zones).points))
+        plant = load_plant(site.plant_source)
+        read_mapping(mapping, Points.from_names(plant, plant.building(site.zones).points))
 
 
 def _check_source(site: SiteTable) -> None:
     """Open a source that needs no connection, to see that its cases and columns fit."""
     if isinstance(site.source, FileConfig | SimulatedConfig):
-        plant = load_plant(site.plant)
-        points = plant.template.replicate(site.zones).points
+        plant = load_plant(site.plant_source)
+        points = plant.building(site.zones).points
         open_source(site.source_config, site=site.name, points=points, plant=plant).close()
 
 

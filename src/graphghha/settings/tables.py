@@ -84,6 +84,9 @@ def _parse_source(address: object, info: ValidationInfo) -> SourceConfig:
 def _fill_in_zones(zones: object, info: ValidationInfo) -> object:
     """Fill in the number of zones that the source states, where none is written."""
     source: SourceConfig | None = info.data.get("source")
+    model: Path | None = info.data.get("model")
+    if zones is None and model is not None and (model / PLANT_FILE).is_file():
+        return 1  # a plant of the user's own is one whole
     if zones is not None or source is None:
         return 1 if zones is None else zones  # a source that is itself wrong is reported in its own place
     try:
@@ -104,6 +107,7 @@ TimeZone = Annotated[str, AfterValidator(_known_zone)]
 SourceAddress = Annotated[SourceConfig, PlainValidator(_parse_source)]
 Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_fill_in_zones)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+PLANT_FILE = "plant.toml"  # in the model directory of a plant of the user's own
 BROKER_KEYS = ("client_id", "username", "password_file", "ca_file", "cert_file", "key_file")
 UNREADABLE_SOURCE = "unreadable_source"
 Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
@@ -174,8 +178,8 @@ class SiteTable(Credentials):
     name: Name
     source: SourceAddress
     plant: str = "fcu"
-    zones: Zones = Field(default=None, validate_default=True)  # may be left out if the source states it
     model: ExistingFolder | None = None  # default: the model shipped for the plant
+    zones: Zones = Field(default=None, validate_default=True)  # may be left out if the source states it
     mapping: ExistingFile | None = None
     client_id: Name | None = None
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
@@ -190,6 +194,12 @@ class SiteTable(Credentials):
     units: Literal["degC", "degF"] = "degC"  # in which its people read temperatures
     latching: bool = False  # alarms stay until an operator resets them
     force: bool = False  # watch a recording although its readings do not fit the points they map to
+
+    @property
+    def plant_source(self) -> str:
+        """Return the name of the plant, or the plant file of a model that carries its own."""
+        own = self.model / PLANT_FILE if self.model else None
+        return str(own) if own and own.is_file() else self.plant
 
     @property
     def source_config(self) -> SourceConfig:

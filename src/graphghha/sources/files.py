@@ -17,6 +17,7 @@ from graphghha._util.suggest import nearest
 from graphghha._util.times import parse_time_ms
 from graphghha.errors import DataError, SchemaError
 from graphghha.exports.plan import NotReadableError
+from graphghha.exports.recordings import read_recordings
 from graphghha.plants import Dialect, Plant
 from graphghha.plants.arrow import pa, pacsv, pc, pq
 from graphghha.plants.telemetry import MISSING, TelemetryFile
@@ -31,6 +32,7 @@ from graphghha.sources.wide import WideLayout
 TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")
 BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 1 << 14
+OWN_ROWS = 256
 NO_TIME = -1
 MOST_TEXT_BYTES, MOST_RATIO = 64 << 20, 200  # of a column of text in one row group, and times its packed size
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [degF]`
@@ -45,11 +47,27 @@ def file_source(
     `stated` says how an exported table is written. A table that is not in our own form is read as an export.
     """
     notes: tuple[str, ...] = ()
-    if stated or config.path.is_dir():
+    if plant.is_own:
+        batches, notes = own_batches(config, site, plant)
+    elif stated or config.path.is_dir():
         batches, notes = export_batches(config, site, mapper, plant, stated)
     else:
         batches, mapper, notes = _own_or_export(config, site, mapper, plant)
     return Replay(batches, mapper, name=str(config.path), speed=config.speed, notes=notes)
+
+
+def own_batches(config: FileConfig, site: str, plant: Plant) -> tuple[Iterator[Batch], tuple[str, ...]]:
+    """Return the rows of a file or folder of a plant of the user's own, some at a time, as training reads them."""
+    recorded = read_recordings([config.path], plant)
+
+    def batches() -> Iterator[Batch]:
+        for recording in recorded.recordings:
+            for at in range(0, len(recording.times_ms), OWN_ROWS):
+                part = slice(at, at + OWN_ROWS)
+                times = recording.times_ms[part]
+                yield RowBatch(site, int(times[-1]), times, recording.values[part])
+
+    return batches(), recorded.notes
 
 
 class NotOurFormError(SchemaError):

@@ -9,7 +9,7 @@ from graphghha.plants import Plant, Points, load_plant
 from graphghha.sources.base import Source
 from graphghha.sources.batch_builder import BatchBuilder
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig
-from graphghha.sources.mapping import Mapper, read_mapping
+from graphghha.sources.mapping import Mapper, Rule, Rules, read_mapping
 from graphghha.sources.statistics import SourceStatistics
 from graphghha.sources.stdin import LineSource
 
@@ -29,7 +29,7 @@ def open_source(
     collects what arrives, for a check.
     """
     table = Points.from_names(plant, points)
-    rules = read_mapping(config.mapping, table) if config.mapping else None
+    rules = read_mapping(config.mapping, table) if config.mapping else _own_rules(plant)
     mapper = Mapper(table, rules, prefix=config.prefix if isinstance(config, MqttConfig) else "")
     mapper.statistics = statistics
     match config:
@@ -49,6 +49,13 @@ def open_source(
             client_id = config.client_id_for(site) + ("-check" if is_listener else "")
             config = replace(config, client_id=client_id, is_listener=is_listener)
             return MqttSource(config, BatchBuilder(site, mapper))
+
+
+def _own_rules(plant: Plant) -> Rules | None:
+    """Return the names that a plant of the user's own gives to its columns."""
+    if not plant.is_own:
+        return None
+    return Rules(rules=tuple(Rule(name=report.column, point=node) for node, report in plant.reporting.items()))
 
 
 def stated_zones(config: SourceConfig) -> tuple[str, ...] | None:

@@ -77,6 +77,7 @@ class GridConfig:
     stale_after_ms: int = 300_000  # a value older than this at the row's time is dropped
     unchanged_for_ms: int = 0  # unless its device was heard within this time: then silence means "unchanged"
     horizon_rows: int = 1_500  # rows that are open at most: a little more than a day of minutes
+    point_stale_ms: tuple[int, ...] = ()  # of each point, where points differ
 
     def __post_init__(self) -> None:
         for name, least in (("step_ms", 1), ("stale_after_ms", 0), ("unchanged_for_ms", 0), ("horizon_rows", 1)):
@@ -98,6 +99,7 @@ class Grid:
         devices = {name: number for number, name in enumerate(dict.fromkeys(names))}
         self._device_of = np.array([devices[name] for name in names], np.int64)
         open_cells = (config.horizon_rows, len(self.points))
+        self._stale_ms = np.array(config.point_stale_ms or [config.stale_after_ms] * len(self.points), np.int64)
         self._next = -(-start_ms // config.step_ms)  # number of the oldest open row
         self._value = np.zeros(open_cells)
         self._time = np.full(open_cells, NEVER)
@@ -275,7 +277,7 @@ class Grid:
         self._held_time, self._held_value = time[-1].copy(), value[-1].copy()
 
         times_ms = rows * step
-        fresh = times_ms[:, None] - time[1:] <= self.config.stale_after_ms
+        fresh = times_ms[:, None] - time[1:] <= self._stale_ms
         if self.config.unchanged_for_ms:
             heard = times_ms[:, None] - self._newest_of_device(time[1:]) <= self.config.unchanged_for_ms
             fresh |= heard & (time[1:] != NEVER)

@@ -66,6 +66,8 @@ class OwnExpectation:
         return np.asarray(((by_mode + self.bias.transpose(0, 2, 1, 3)[:, None]) * modes[:, None, None]).sum(axis=-1))
 
     def _block(self, scaled: Floats, looks: Floats, member: int | None) -> Floats:
+        if not len(looks):
+            return np.empty((0, scaled.shape[1], 2))
         means = self.predict(looks)
         single = means[PARTS:] if member is None else np.delete(means[PARTS:], member, axis=0)
         center = means[:PARTS].mean(axis=0) if member is None else means[member]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph
-from graphghha.windows.own_expectation import OwnExpectation
+from graphghha.windows.own_expectation import PARTS, OwnExpectation
 from graphghha.windows.own_inputs import fill_forward, look_back
 from graphghha.windows.own_plan import OwnPlan
 from graphghha.windows.own_scale import OwnScale
@@ -106,7 +106,7 @@ class OwnFeaturizer:
         recent = recent_mean(residuals, self._before)
         stays = frozen(runs[rows], filled[rows], own.stays)
         if np.isfinite(own.stays.whole[0]):
-            all_stand = np.log1p(whole[rows]) / np.log1p(own.stays.whole)
+            all_stand = whole[rows] / own.stays.whole
             stays = np.where(np.isfinite(own.stays.usual), np.maximum(stays, all_stand), stays)
         excess = range_excess(np.where(known, values, np.nan)[rows], own.scale)
         statistics = assemble(excess, stays, residuals, recent, own.scale.is_constant)
@@ -137,6 +137,23 @@ def node_features(
     return features, known
 
 
+class OwnForecast:
+    """What every point should read now, in the unit of the plant file, for explanations to people."""
+
+    def __init__(self, preprocessing: OwnPreprocessing) -> None:
+        self._own = preprocessing
+
+    def expected(self, values: NDArray[Any], fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [p] after recent readings [n p]."""
+        own, scale = self._own, self._own.scale
+        filled = fill_forward(scale(values), fresh, np.zeros(own.num_signals))
+        looks = look_back(scale.inputs(filled), own.plan, np.array([len(filled) - 1]))
+        mean = own.expectation.predict(looks)[:PARTS].mean(axis=0)[0, :, 0]
+        spread = np.hypot(own.expectation.spread[0], own.expectation.floor)
+        mean, spread = np.where(scale.is_constant, 0.0, mean), np.where(scale.is_constant, 1.0, spread)
+        return mean * scale.width + scale.center, spread * scale.width
+
+
 NODE_FEATURES = len(STATISTICS) + 4
 
-__all__ = ["NODE_FEATURES", "STATISTICS", "Judged", "OwnFeaturizer", "OwnPreprocessing", "node_features"]
+__all__ = ["NODE_FEATURES", "STATISTICS", "Judged", "OwnFeaturizer", "OwnForecast", "OwnPreprocessing", "node_features"]

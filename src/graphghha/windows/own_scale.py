@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 CLIP = 30.0
 INPUT_MARGIN = 0.1  # of the normal range: a forged value must not carry its neighbours' expectations away
 FEW_VALUES = 3
+CONSTANT_SHARE = 1e-4  # of the value: what never moved in normal data is unusual as soon as it moves
 _CONSTANT, _FEW, _CONTINUOUS = 0, 1, 2
 
 
@@ -70,7 +71,8 @@ def _fit_column(column: Floats, resolution: float) -> tuple[float, float, float,
     low, high, center = float(known.min()), float(known.max()), float(np.median(known))
     distinct = np.unique(known)
     if low == high:
-        return center, 0.02 * abs(center) or 0.05, low, high, 0.0, _CONSTANT
+        least = CONSTANT_SHARE * abs(center) or 0.05
+        return center, max(least, resolution) if np.isfinite(resolution) else least, low, high, 0.0, _CONSTANT
     step = float(np.median(np.diff(distinct))) if len(distinct) < 20_000 else 0.0
     if np.isfinite(resolution):
         step = max(step, resolution)

@@ -48,9 +48,9 @@ def run_lengths(filled: Floats, before: NDArray[np.int64], last: Floats) -> NDAr
 
 
 def frozen(runs: NDArray[np.int64], filled: Floats, stays: Stays) -> Floats:
-    """Return how long signals stand, [e p], by the logarithm: 1 is what is usual."""
+    """Return how long signals stand, [e p]; 1 is the longest usual stay."""
     at_rest = (np.abs(filled[..., None] - stays.resting) < 1e-6).any(axis=-1)
-    own = np.log1p(runs) / np.log1p(stays.usual)
+    own = runs / stays.usual
     return np.where(at_rest | ~np.isfinite(stays.usual), 0.0, own)
 
 

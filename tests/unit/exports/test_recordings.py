@@ -1,0 +1,64 @@
+"""Exported files of a plant of the user's own as recordings at its step."""
+
+import numpy as np
+import pytest
+
+from graphghha.exports.attack_labels import read_labels
+from graphghha.exports.recordings import read_recordings
+from graphghha.plants import parse_plant
+
+PLANT = """
+[plant]
+step_s = 60
+[[template]]
+name = "room"
+[[template.signal]]
+name = "temperature"
+unit = "degC"
+limits = [-50, 60]
+columns = "T"
+[[template.signal]]
+name = "fan"
+kind = "actuator"
+states = ["Off", "On"]
+sampling = "cov"
+columns = "FAN"
+"""
+
+
+def minutes(count, day=1):
+    return [f"2026-03-{day:02d} {row // 60:02d}:{row % 60:02d}:00" for row in range(count)]
+
+
+def write(path, header, *columns):
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in zip(*columns, strict=True))]) + "\n")
+
+
+def test_a_folder_with_a_file_for_each_point_is_one_recording(tmp_path):
+    write(tmp_path / "T.csv", "time,T [degF]", minutes(120), [68 + row % 2 for row in range(120)])
+    write(tmp_path / "FAN.csv", "time,FAN", ["2026-03-01 00:10:00", "2026-03-01 00:40:00"], ["On", "Off"])
+    (recording,) = read_recordings([tmp_path], parse_plant(PLANT)).recordings
+    assert recording.values[0, 0] == pytest.approx(20), "converted to the unit of the plant file"
+    assert np.isnan(recording.values[9, 1]) and recording.values[10:40, 1].all() and not recording.values[40:, 1].any()
+
+
+def test_files_that_share_points_are_recordings_of_their_own(tmp_path):
+    for day in (1, 2):
+        fan = ["On" if row % 30 else "Off" for row in range(120)]
+        write(tmp_path / f"run{day}.csv", "time,T,FAN", minutes(120, day), [20 + row % 3 for row in range(120)], fan)
+    plant = parse_plant(PLANT)
+    recordings = read_recordings([tmp_path], plant).recordings
+    assert [each.files for each in recordings] == [("run1.csv",), ("run2.csv",)]
+    labels = tmp_path / "labels.txt"
+    labels.write_text("start,end,nodes,class,file\n2026-03-02 00:30,2026-03-02 00:40,fan;T,actuator,run2.csv\n")
+    (event,) = read_labels(labels, recordings, plant)
+    assert (event.recording, event.start, event.stop, event.nodes) == (1, 30, 41, ("FAN", "T"))
+
+
+def test_readings_beyond_the_instrument_are_dropped_and_counted(tmp_path):
+    values = [75 if row == 5 else 20 for row in range(120)]
+    fan = ["On" if row % 30 else "Off" for row in range(120)]
+    write(tmp_path / "run.csv", "time,T,FAN", minutes(120), values, fan)
+    data = read_recordings([tmp_path], parse_plant(PLANT))
+    assert any("T: 1 reading beyond the limits" in note for note in data.notes)
+    assert data.recordings[0].values[5, 0] == 20, "the reading before is used until it is stale"

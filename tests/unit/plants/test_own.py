@@ -1,0 +1,85 @@
+"""Plants that users describe in a TOML file."""
+
+import pytest
+
+from graphghha.errors import ConfigError, DataError, GraphError
+from graphghha.plants import Points, load_plant, parse_plant
+
+TANKS = """
+[plant]
+name = "two tanks"
+step_s = 0.5
+zone = "Europe/Berlin"
+
+[[template]]
+name = "supply"
+signal = [{ name = "pressure", unit = "bar", limits = [0, 10], columns = "P_MAIN" }]
+
+[[template]]
+name = "tank"
+copies = ["T1", "T2"]
+edges = [["pump", "level", "phys"]]
+[[template.signal]]
+name = "level"
+unit = "m"
+resolution = 0.01
+columns = { T1 = "L1", T2 = "L2" }
+[[template.signal]]
+name = "pump"
+kind = "actuator"
+states = ["Off", "On"]
+sampling = "cov"
+columns = { T1 = "S1" }
+missing = ["T2"]
+
+[[edge]]
+from = "tank/pump"
+to = "supply/pressure"
+kind = "phys"
+"""
+
+
+def test_copies_share_a_template_and_a_point_may_be_missing():
+    plant = parse_plant(TANKS)
+    assert plant.template.names == ("P_MAIN", "L1", "L2", "S1")
+    assert plant.template.roles == ("supply/pressure", "tank/level", "tank/level", "tank/pump")
+    assert {(edge.source, edge.target) for edge in plant.template.edges} == {("S1", "L1"), ("S1", "P_MAIN")}
+    assert plant.step_s == 0.5 and plant.time_zone == "Europe/Berlin"
+    assert plant.reporting["S1"].is_held and plant.reporting["L1"].stale_after_s == 1.5
+    assert plant.building(3) is plant.template
+
+
+def test_limits_are_those_of_the_instrument_or_none():
+    points = Points.from_names(plant := parse_plant(TANKS), plant.template.points)
+    assert points.impossible(slice(None), __import__("numpy").array([[11.0, 1e9, -1e9, 0.0]])).tolist() == [
+        [True, False, False, False]
+    ]
+
+
+def test_a_path_is_read_and_a_missing_file_says_how_to_make_one(tmp_path):
+    (tmp_path / "plant.toml").write_text(TANKS)
+    assert load_plant(tmp_path / "plant.toml") == load_plant(str(tmp_path / "plant.toml"))
+    with pytest.raises(DataError, match="graphghha plant new"):
+        load_plant(tmp_path / "other.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("step_s = 0.5", "step_s = 0", "step_s 0 must be above 0"),
+        ('kind = "actuator"', 'kind = "valve"', "kind 'valve' is unknown; use sensor | controller | actuator"),
+        ("limits = [0, 10]", "limits = [10, 0]", "the first must be below the second"),
+        ('"pump", "level", "phys"', '"pump", "levle", "phys"', "no signal 'levle'; did you mean 'level'?"),
+        ('from = "tank/pump"', 'from = "tnak/pump"', "did you mean 'tank'?"),
+        ('sampling = "cov"', 'sampling = "often"', 'must be seconds, "cov" or "event"'),
+        ("columns = { T1", "columns = { T9", "no copy is named 'T9'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_to_write(old, new, message):
+    with pytest.raises(ConfigError, match=message.replace("|", r"\|").replace("?", r"\?")):
+        parse_plant(TANKS.replace(old, new, 1))
+
+
+def test_a_graph_that_breaks_the_rules_is_refused():
+    with pytest.raises(GraphError, match="comm edges go from"):
+        parse_plant(TANKS.replace('"pump", "level", "phys"', '"pump", "level", "comm"'))
