@@ -109,12 +109,23 @@ def test_a_journal_opens_and_the_monitor_goes_on_where_it_stopped(telemetry, tmp
     expected = events((STORED / "events.jsonl").read_text(encoding="utf-8"))
     listed = events(call("alarms", "list", "--journal", tmp_path / "journal.sqlite", "--json"))
     assert [each["id"] for each in listed] == ["site-20180703T1253-3", "site-20180702T0905-1"]
-    seen = events(call("watch", "--source", f"parquet:{telemetry}", "--state", tmp_path, "--json"))
+    seen = events(call("watch", "--source", f"parquet:{telemetry}", "--state", tmp_path, "--model", "fcu", "--json"))
     eras = {each["key"].split(":", 2)[2] for each in seen[14:]}
     assert len(eras) == 1, "events written since 0.1 carry the era of the process that wrote them"
     for each in seen[14:]:
         each["key"] = each["key"].removesuffix(f":{next(iter(eras))}")
     assert seen == expected  # without a cursor of its own the terminal is shown the journal from its first event
+
+
+def test_a_journal_of_the_former_default_model_goes_on_with_the_present_one(telemetry, tmp_path):
+    """No event is lost or written anew, the open incident ends, and it is one incident."""
+    (tmp_path / "journal.sqlite").write_bytes(gzip.decompress((STORED / "journal.sqlite.gz").read_bytes()))
+    expected = events((STORED / "events.jsonl").read_text(encoding="utf-8"))
+    seen = events(call("watch", "--source", f"parquet:{telemetry}", "--state", tmp_path, "--json"))
+    assert seen[:14] == expected[:14] and len(seen) > 14
+    listed = events(call("alarms", "list", "--journal", tmp_path / "journal.sqlite", "--json"))
+    assert [each["id"] for each in listed][-2:] == ["site-20180703T1253-3", "site-20180702T0905-1"]
+    assert all(each["state"] != "active" for each in listed)
 
 
 def test_the_catalogue_is_the_same():
