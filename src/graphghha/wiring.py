@@ -35,7 +35,7 @@ from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import Plant, load_plant
 from graphghha.settings import Settings, SiteTable, read_settings, trusted_keys
-from graphghha.sources import CheckReport, FileConfig, Source, check_source, open_source
+from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
 from graphghha.windows.own_features import OwnForecast
@@ -60,8 +60,9 @@ def open_monitor(settings: Settings) -> Service:
         sources: dict[str, Source] = {}
         for name, site in sites.items():
             detector = load(name, site.model or model_for_sites(site.plant))
-            monitor.add(name, detector, _site_config(site, learns=name in learner.plans))
-            sources[name] = open_source(site.source_config, site=name, points=detector.points, plant=detector.plant)
+            config, is_simulated = site.source_config, isinstance(site.source_config, SimulatedConfig)
+            monitor.add(name, detector, _site_config(site, learns=name in learner.plans), is_simulated=is_simulated)
+            sources[name] = open_source(config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)
         models = {name: site.model for name, site in sites.items() if site.model}
         learning = learner.run if learner.plans else None

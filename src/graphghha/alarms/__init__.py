@@ -19,6 +19,7 @@ from graphghha.alarms.lifecycle import (
 from graphghha.alarms.offline import replay
 from graphghha.alarms.rebuild import board_from_events
 from graphghha.alarms.rule import NONE, AlarmRule, AlarmState, AlarmTransitions, advance
+from graphghha.alarms.stops import PlannedStops, Stop
 from graphghha.alarms.suspects import node_shares, suspects
 
 __all__ = [
@@ -42,8 +43,10 @@ __all__ = [
     "IsaState",
     "NodeAlarm",
     "Opening",
+    "PlannedStops",
     "Proximity",
     "QueuedIncident",
+    "Stop",
     "StoredEvent",
     "Suspension",
     "ThrottleResult",

@@ -22,6 +22,7 @@ from graphghha.alarms.lifecycle import (
     is_shelving_over,
     raise_alarm,
 )
+from graphghha.alarms.stops import PlannedStops
 from graphghha.errors import ConflictError, NotFoundError
 
 Body = dict[str, Any]
@@ -55,6 +56,7 @@ class AlarmBoard:
         self._alarms: dict[str, NodeAlarm] = {}
         self._owner: dict[str, str] = {}  # node -> the newest incident it is part of
         self._flood = FloodState()
+        self.stops = PlannedStops()
         self.incidents: dict[str, Body] = {}  # open ones, and closed ones that are not acknowledged
 
     def alarm(self, node: str) -> NodeAlarm:
@@ -72,7 +74,7 @@ class AlarmBoard:
 
     def update_alarms(self, now_ms: int, raised: Mapping[str, float], cleared: Iterable[str]) -> list[Event]:
         """Take one step of the alarm rule: nodes that raised, with their probability, and nodes that cleared."""
-        events = []
+        events: list[Event] = self.stops.expire(now_ms)
         for node in [node for node, alarm in self._alarms.items() if is_shelving_over(alarm, now_ms)]:
             events.append(self._put(now_ms, "alarm.unshelved", node, end_suspension(self.alarm(node)), by="time"))
         for node in cleared:
@@ -121,7 +123,7 @@ class AlarmBoard:
         events = [Event(now_ms, "operator.command", given | command.signature)]
         body = self.incidents.get(command.target, past)
         if body is None:
-            if command.target not in self._nodes or command.verb is Verb.DISPOSE:
+            if command.target not in self._nodes or command.verb in (Verb.DISPOSE, Verb.COMMENT):
                 raise NotFoundError(f"there is no incident {command.target!r}")
             events.append(self._command(command, command.target, now_ms, command.version))
             return events + self._refresh(now_ms)
@@ -132,6 +134,8 @@ class AlarmBoard:
             )
         if command.verb is Verb.DISPOSE:
             return [*events, self._dispose(command, now_ms, body)]
+        if command.verb is Verb.COMMENT:
+            return events
         done, refusals = [], []
         for node in self._members(command.target):
             try:
@@ -150,6 +154,7 @@ class AlarmBoard:
             "owner": dict(self._owner),
             "flood": self._flood.to_dict(),
             "incidents": self.incidents,
+            "stops": self.stops.to_list(),
         }
 
     @classmethod
@@ -160,6 +165,7 @@ class AlarmBoard:
         board._owner = dict(data["owner"])
         board._flood = FloodState.from_dict(data["flood"])
         board.incidents = {key: dict(body) for key, body in data["incidents"].items()}
+        board.stops = PlannedStops.from_list(data.get("stops", ()))
         return board
 
     def _put(self, now_ms: int, kind: str, node: str, alarm: NodeAlarm, **more: Any) -> Event:
@@ -224,12 +230,16 @@ class AlarmBoard:
         for key in dict.fromkeys((*grown, *new_keys)):
             if key not in result.keys:
                 is_held = key in new_keys or (key in grown and self.incidents[key]["version"] == 0)
+                if is_held and self.stops.covers(self.incidents[key]["zone"]):
+                    self.incidents[key]["held"] = "planned stop"
                 events.append(self._incident_event(now_ms, "incident.held" if is_held else "incident.updated", key))
         if result.ended:
             events.append(Event(now_ms, "flood.ended", {}))
         return events
 
     def _is_audible(self, key: str) -> bool:
+        if self.stops.covers(self.incidents[key]["zone"]):
+            return False
         return any(not self.alarm(node).is_suspended for node in self._members(key))
 
     def _refresh(self, now_ms: int, closed: Iterable[str] = ()) -> list[Event]:

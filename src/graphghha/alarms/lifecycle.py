@@ -17,7 +17,7 @@ HOUR_MS = 3_600_000
 SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; a longer one needs a fresh decision
 MOST_VERSION = 2**53
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
-_MOST_CHARACTERS = {"target": 300, "by": 100, "reason": 2_000}
+_MOST_CHARACTERS = {"target": 300, "by": 100, "reason": 2_000, "token": 64, "address": 64, "wall_time": 40}
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 
 
@@ -64,6 +64,7 @@ class Verb(StrEnum):
     RETURN = "return"  # to service, from suppressed or out of service
     RESET = "reset"  # a latched alarm whose cause is gone
     DISPOSE = "dispose"  # record what an incident turned out to be
+    COMMENT = "comment"  # record a remark
 
 
 SUSPENSIONS = {
@@ -91,6 +92,9 @@ class Command:
     reason: str = ""
     disposition: str | None = None  # what an incident turned out to be
     at_ms: int | None = None  # when it was given, by the clock of the machine: plant time may be another
+    token: str = ""  # id of the token or session by which the operator was known
+    address: str = ""  # of the operator's machine
+    wall_time: str = ""  # when it was asked for, by the clock of the machine that took it
 
     def __post_init__(self) -> None:
         for name, limit in _MOST_CHARACTERS.items():

@@ -37,7 +37,7 @@ def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
     except ImportError as exc:
         raise EngineError("matplotlib is not installed; run: pip install 'graphghha[bench]'") from exc
 
-    place = _layout(graph)
+    place = place_nodes(graph)
     height = ROW_HEIGHT * (2 + place[:, 1].max() - place[:, 1].min())
     figure = Figure(figsize=(2.7 * COLUMN_WIDTH, max(3.0, height + 0.9)), layout="constrained")
     axes = figure.add_subplot()
@@ -56,22 +56,24 @@ def draw_graph(graph: CpsGraph, path: Path, title: str = "") -> None:
             raise DataError(f"{path}: cannot be written: {exc.strerror}") from exc
 
 
-def _layout(graph: CpsGraph) -> NDArray[np.float64]:
-    """Return positions [s 2]: x by kind, y by the mean y of a node's neighbours, so that fewer edges cross."""
-    rows = np.concatenate([graph.edge_index[0], graph.edge_index[1]])
-    cols = np.concatenate([graph.edge_index[1], graph.edge_index[0]])
-    y = np.zeros(graph.num_nodes)
-    columns = [np.flatnonzero(graph.kinds == kind) for kind in range(len(NODE_KINDS))]
+def place_nodes(graph: CpsGraph, first: int | None = None) -> NDArray[np.float64]:
+    """Return positions [s 2] of all nodes, or of the first ones: x by kind, y by the mean y of a node's neighbours."""
+    size = graph.num_nodes if first is None else first
+    edges = graph.edge_index[:, (graph.edge_index < size).all(axis=0)]
+    rows = np.concatenate([edges[0], edges[1]])
+    cols = np.concatenate([edges[1], edges[0]])
+    y = np.zeros(size)
+    columns = [np.flatnonzero(graph.kinds[:size] == kind) for kind in range(len(NODE_KINDS))]
     tallest = max(len(column) for column in columns)
     for column in columns:
         y[column] = np.linspace(0, tallest - 1, len(column) + 2)[1:-1]
-    degree = np.maximum(np.bincount(rows, minlength=graph.num_nodes), 1)
+    degree = np.maximum(np.bincount(rows, minlength=size), 1)
     for _ in range(12):
-        mean_y = np.bincount(rows, y[cols], minlength=graph.num_nodes) / degree
+        mean_y = np.bincount(rows, y[cols], minlength=size) / degree
         for column in columns:
             order = column[np.argsort(mean_y[column], kind="stable")]
             y[order] = np.linspace(0, tallest - 1, len(column) + 2)[1:-1]
-    x = np.array([COLUMNS.index(kind) for kind in NODE_KINDS], np.float64)[graph.kinds]
+    x = np.array([COLUMNS.index(kind) for kind in NODE_KINDS], np.float64)[graph.kinds[:size]]
     return np.stack([x, -y], axis=1)
 
 

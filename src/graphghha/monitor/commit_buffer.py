@@ -26,6 +26,7 @@ class CommitBuffer:
     events: list[Event] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
     rows: list[NDArray[np.float32]] = field(default_factory=list)
+    scores: list[NDArray[np.uint8]] = field(default_factory=list)
     answers: list[tuple[int, str, str]] = field(default_factory=list)  # to commands: id, state, message
     batches: list[tuple[Source, Batch]] = field(default_factory=list)  # to be acknowledged after the commit
     dropped_rows: int = 0
@@ -40,6 +41,7 @@ class CommitBuffer:
         self.events += update.events
         self.times_ms += update.times_ms
         self.rows += update.rows
+        self.scores += update.scores
         self.is_dirty |= bool(update.events or update.times_ms)
 
     def hold(self, source: Source, batch: Batch) -> None:
@@ -58,6 +60,7 @@ class CommitBuffer:
             events=events,
             times_ms=self.times_ms,
             rows=self.rows,
+            scores=self.scores,
             state=site.to_state(),
             board=site.board_state(),
             summary=summary,
@@ -67,7 +70,7 @@ class CommitBuffer:
     def settle(self) -> None:
         """Empty the buffer after a commit and acknowledge its batches in order."""
         batches, self.batches = self.batches, []
-        self.events, self.times_ms, self.rows, self.answers = [], [], [], []
+        self.events, self.times_ms, self.rows, self.scores, self.answers = [], [], [], [], []
         self.dropped_rows = self.dropped_events = 0
         self.is_dirty = False
         for source, batch in batches:
@@ -85,6 +88,7 @@ class CommitBuffer:
             block = self.rows.pop(0)
             size -= block.nbytes
             self.dropped_rows += len(block)
+            del self.scores[:1]  # each block of rows has one of scores
             del self.times_ms[: len(block)]
         if (excess := len(self.events) - MOST_EVENTS) > 0:
             self.dropped_events += excess

@@ -159,6 +159,8 @@ def event_line(kind: str, body: dict[str, Any], display: Display = PLAIN) -> str
     match kind:
         case "incident.held" if body.get("part_of"):
             return f"{text} (not announced: part of the building's incident)"
+        case "incident.held" if body.get("held"):
+            return f"{text} (not announced: {body['held']})"
         case "incident.held":
             is_suspended = body["state"] in ("shelved", "suppressed", "out-of-service")
             return f"{text} (not announced: {body['state'] if is_suspended else 'alarm flood'})"

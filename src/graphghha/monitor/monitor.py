@@ -16,11 +16,13 @@ from graphghha._util.text import encodable
 from graphghha._util.times import iso
 from graphghha.alarms import Command, Event, board_from_events
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
+from graphghha.monitor.about import describe_site
 from graphghha.monitor.commit_buffer import CommitBuffer
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.feed import Feed
-from graphghha.monitor.journal import Journal, parse_command
+from graphghha.monitor.journal import Journal
 from graphghha.monitor.model_swap import PreparedModel, describe_commissioning, describe_swap
+from graphghha.monitor.orders import Order, carry_out, parse_request, refusal
 from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
 from graphghha.monitor.status import summarize_site
@@ -39,6 +41,7 @@ class Monitor:
         """`load(site, directory)` returns a verified detector of a model directory; only `swap_model` needs it."""
         self.journal, self._load = journal, load
         self.sites: dict[str, Site] = {}
+        self.sources: dict[str, Source] = {}  # of sites that are fed by `run`
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
         self.ending = Flag()  # set it to leave a long step between two rows; its batch is then not acknowledged
@@ -48,7 +51,9 @@ class Monitor:
         """Return whether the last write to the journal failed."""
         return self._failing_since_ms is not None
 
-    def add(self, name: str, detector: Detector, config: SiteConfig | None = None) -> Site:
+    def add(
+        self, name: str, detector: Detector, config: SiteConfig | None = None, *, is_simulated: bool = False
+    ) -> Site:
         """Start to monitor a site: from its state in the journal if there is one, otherwise from the beginning."""
         if name in self.sites:
             raise ConfigError(f"site {name!r} is already monitored; give each site a name of its own")
@@ -64,7 +69,7 @@ class Monitor:
             "nodes": list(graph.names),
         }
         about |= {"points": list(detector.points), "step_ms": config.clock.step_ms, **config.display.to_dict()}
-        self.journal.register(name, about)
+        self.journal.register(name, about, describe_site(detector, config, is_simulated=is_simulated))
         now_ms = self._time_ms(name)
         self._report_damage(name)
         if note:
@@ -74,6 +79,7 @@ class Monitor:
 
     def feed(self, name: str, source: Source) -> Feed:
         """Return the source of a site as `run` takes it; its silence is counted from the site's last batch."""
+        self.sources[name] = source
         return Feed(name, source, self.sites[name].received_ms)
 
     def step(self, batch: Batch, source: Source | None = None) -> list[Event]:
@@ -235,13 +241,19 @@ class Monitor:
         try:
             if name not in self.sites:
                 raise NotFoundError(f"site {name!r} is no longer monitored; monitored are {', '.join(self.sites)}")
-            command = parse_command(text, sent_ms).given_at(sent_ms)
-            buffer.events += self.sites[name].command(command, self.journal.reader.incident(command.target))
+            asked = parse_request(text, sent_ms)
+            if isinstance(asked, Order):
+                buffer.events += carry_out(asked, self.sites[name], self.sources.get(name), self._time_ms(name))
+            else:
+                asked = asked.given_at(sent_ms)
+                buffer.events += self.sites[name].command(asked, self.journal.reader.incident(asked.target))
             buffer.answers.append((number, "done", ""))
         except Exception as exc:  # whoever may write the journal may have written the command
             if not isinstance(exc, GraphGHHAError):
                 log.warning("%s: command %d was refused", name, number, exc_info=True)
             buffer.answers.append((number, "refused", encodable(f"{type(exc).__name__}: {exc}"[:MOST_ANSWER])))
+            if name in self.sites:
+                buffer.events.append(Event(self._time_ms(name), "operator.refused", refusal(text, exc)))
 
     def _guarded(self, name: str, work: Callable[[Site], Iterator[SiteUpdate]]) -> list[Event]:
         """Run one step of a site; if it fails, return the site to its last commit and report the failure."""

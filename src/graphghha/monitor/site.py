@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._util.times import iso
-from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, IsaState
+from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, IsaState, PlannedStops
 from graphghha.errors import ConfigError
 from graphghha.monitor.building_incident import join_building
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.display import Display
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
+from graphghha.monitor.quantized import UNKNOWN, quantize
 from graphghha.monitor.row_clock import DAY_MS, RowClock, RowClockConfig
 from graphghha.monitor.zone_incident import ZoneIncidents
 from graphghha.monitor.zone_watch import ZoneChange, ZoneWatch
@@ -56,6 +57,7 @@ class SiteUpdate:
     events: list[Event] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
     rows: list[NDArray[np.float32]] = field(default_factory=list)  # [r p] blocks; NaN where a reading is not fresh
+    scores: list[NDArray[np.uint8]] = field(default_factory=list)  # [r s] blocks of the same rows, see `quantize`
 
 
 @dataclass(slots=True)
@@ -175,6 +177,11 @@ class Site:
         """Return the incidents on the alarm board by id: open ones, and closed ones that are not acknowledged."""
         return dict(self._board.incidents)
 
+    @property
+    def stops(self) -> PlannedStops:
+        """Return the planned stops."""
+        return self._board.stops
+
     def board_state(self) -> dict[str, Any]:
         """Return the alarm board for a checkpoint."""
         return self._board.to_dict()
@@ -243,6 +250,8 @@ class Site:
         self._pipeline.warm_up(rows.values[:cold], rows.fresh[:cold])
         silences = [self._listen(*row) for row in zip(rows.times_ms.tolist(), rows.heard, strict=True)]
         judged = np.array([is_fit for is_fit, _ in silences[cold:]], np.bool_)
+        scores = np.full((len(rows), self.detector.graph.num_nodes), UNKNOWN, np.uint8)
+        update.scores.append(scores)
         steps = self._pipeline.push(rows.times_ms[cold:], rows.values[cold:], rows.fresh[cold:], judged)
         changes = self._zones.take(rows.times_ms, rows.fresh)
         for at, (time_ms, (_, events)) in enumerate(zip(rows.times_ms.tolist(), silences, strict=True)):
@@ -255,7 +264,9 @@ class Site:
                     if self.is_learning:
                         body = {"days": self.config.learn_days, "meanwhile": LEARNING}
                         update.events.append(Event(time_ms, "site.learning", body))
-                update.events += self._take_step(next(steps))
+                step = next(steps)
+                scores[at] = quantize(1.0 - step.scores[:, 0].astype(np.float64))
+                update.events += self._take_step(step)
 
     def _listen(self, time_ms: int, is_heard: bool) -> tuple[bool, list[Event]]:
         """Track the silence of the whole site; return whether the row can be scored, and events."""
@@ -437,6 +448,7 @@ def _joined(updates: Iterable[SiteUpdate]) -> SiteUpdate:
         whole.events += update.events
         whole.times_ms += update.times_ms
         whole.rows += update.rows
+        whole.scores += update.scores
     return whole
 
 

@@ -1,33 +1,112 @@
 """A plant's testbed as a source: a simulated building at any multiple of real time, under attack if asked for."""
 
+import time as clock
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, time
+from threading import Thread
 
 import numpy as np
 
-from graphghha.plants import LabelledDay, Points, load_plant, load_testbed
-from graphghha.sources.base import RowBatch
+from graphghha._util.times import iso
+from graphghha.errors import ConflictError, GraphGHHAError
+from graphghha.plants import CaseSpec, LabelledDay, Points, load_plant, load_testbed
+from graphghha.sources.base import Batch, RowBatch
 from graphghha.sources.config import SimulatedConfig
 from graphghha.sources.mapping import Mapper
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 
+MOST_CASES = 100  # injected while it runs
 
-def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> Replay:
+
+class SimulatedSource(Replay):
+    """A simulated building, which takes further attacks while it runs.
+
+    The building is simulated again from its start, with the same seed and one more attack, so that it is the same to
+    the last byte before the onset. That takes a while; the plant's time stands still at the onset until it is done.
+    """
+
+    def __init__(self, config: SimulatedConfig, layout: WideLayout, mapper: Mapper, name: str) -> None:
+        self._config, self._layout = config, layout
+        super().__init__(self._simulate(config), mapper, name=name, speed=config.speed)
+        self._onset_ms: int | None = None  # of an attack that is being prepared: no row from there on is handed out
+        self._prepared: tuple[SimulatedConfig, Iterator[RowBatch], RowBatch | None] | None = None
+        self._failure: GraphGHHAError | None = None
+
+    def inject(self, case: str) -> None:
+        """Begin an attack, given as `NAME@ZONE,start=..`, at a time that has not been handed out yet."""
+        spec = CaseSpec.parse(case)
+        onset_ms = int(np.datetime64(spec.start, "ms").astype(np.int64))
+        if self._newest_ms is not None and onset_ms <= self._newest_ms:
+            raise ConflictError(f"{case}: the plant's time is {iso(self._newest_ms)} already; choose a later start")
+        if self._onset_ms is not None:
+            raise ConflictError("another attack is being prepared; try again in a few seconds")
+        if len(self._config.cases) >= MOST_CASES:
+            raise ConflictError(f"{MOST_CASES} attacks are planned or over; start the site again")
+        config = replace(self._config, cases=(*self._config.cases, spec))
+        days = self._simulate(config)  # refuses an unknown case or zone
+        self._onset_ms = onset_ms
+        Thread(target=self._prepare, args=(config, days, onset_ms), name="inject", daemon=True).start()
+
+    def poll(self, timeout_s: float) -> Batch | None:
+        if self._prepared is not None:
+            self._exchange()
+        if self._failure is not None:
+            failure, self._failure, self._onset_ms = self._failure, None, None
+            raise failure
+        return super().poll(timeout_s)
+
+    def _rows_due(self, block: Batch) -> int:
+        stop = super()._rows_due(block)
+        if self._onset_ms is None:
+            return stop
+        before = self._row + int(np.searchsorted(block.times_ms[self._row : stop], self._onset_ms, "left"))
+        if before <= self._row and self._speed is None:
+            clock.sleep(0.01)  # do not spin while the attack is prepared
+        return before
+
+    def _prepare(self, config: SimulatedConfig, days: Iterator[RowBatch], onset_ms: int) -> None:
+        """Simulate up to the day of the onset."""
+        try:
+            day = next((day for day in days if len(day.times_ms) and day.times_ms[-1] >= onset_ms), None)
+            self._prepared = config, days, day
+        except GraphGHHAError as exc:
+            self._failure = exc
+
+    def _exchange(self) -> None:
+        """Continue with the building that is attacked, once the rows before the day of the onset are handed out."""
+        assert self._prepared is not None
+        config, days, day = self._prepared
+        block = self._current_block()
+        if day is not None and block is not None and len(block.times_ms) and block.times_ms[-1] < day.times_ms[0]:
+            return  # a day before is still being handed out
+        self._config, self._batches, self._block = config, days, day
+        self._row = 0
+        if day is not None and self._newest_ms is not None:
+            self._row = int(np.searchsorted(day.times_ms, self._newest_ms, "right"))
+        self._is_finished = day is None
+        self._prepared, self._onset_ms = None, None
+
+    def _simulate(self, config: SimulatedConfig) -> Iterator[RowBatch]:
+        days = load_testbed(config.plant).run(
+            zones=config.zones,
+            days=config.days,
+            start=datetime.combine(config.start.date(), time()),
+            seed=config.seed,
+            cases=config.cases,
+        )
+        return _batches(days, self._layout, config.start)
+
+
+def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> SimulatedSource:
     """Open the testbed of a plant."""
     plant = load_plant(config.plant)
-    days = load_testbed(plant.name).run(
-        zones=config.zones,
-        days=config.days,
-        start=datetime.combine(config.start.date(), time()),
-        seed=config.seed,
-        cases=config.cases,
-    )
     points = plant.template.replicate(config.zones).points
     units = Points.from_names(plant, points).units
     layout = WideLayout(site, mapper, points, units, f"sim:{plant.name}")
     name = f"simulated {plant.name}, {config.zones} zones, seed {config.seed}"
-    return Replay(_batches(days, layout, config.start), mapper, name=name, speed=config.speed)
+    return SimulatedSource(config, layout, mapper, name)
 
 
 def _batches(days: Iterator[LabelledDay], layout: WideLayout, start: datetime) -> Iterator[RowBatch]:

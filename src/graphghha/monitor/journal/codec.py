@@ -42,6 +42,35 @@ def unpack_rows(data: bytes, num_rows: int) -> NDArray[np.float32]:
         raise JournalError(f"packed rows are damaged: {exc}") from exc
 
 
+def pack_scores(times_ms: NDArray[np.int64], scores: NDArray[np.uint8]) -> bytes:
+    """Return scores [r s] and their times as bytes, node by node, because successive scores compress best."""
+    return zlib.compress(np.ascontiguousarray(times_ms, "<i8").tobytes() + np.ascontiguousarray(scores.T).tobytes(), 1)
+
+
+def unpack_scores(data: bytes, num_rows: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the times and scores that `pack_scores` wrote."""
+    try:
+        whole = _inflate(data)
+        times = np.frombuffer(whole, "<i8", num_rows).astype(np.int64)
+        flat = np.frombuffer(whole, np.uint8, offset=8 * num_rows)
+        return times, np.ascontiguousarray(flat.reshape(-1, num_rows).T)
+    except (zlib.error, ValueError, TypeError, MemoryError) as exc:
+        raise JournalError(f"packed scores are damaged: {exc}") from exc
+
+
+def pack_times(times_ms: NDArray[np.int64]) -> bytes:
+    """Return times as bytes."""
+    return zlib.compress(np.ascontiguousarray(times_ms, "<i8").tobytes(), 1)
+
+
+def unpack_times(data: bytes) -> NDArray[np.int64]:
+    """Return the times that `pack_times` wrote."""
+    try:
+        return np.frombuffer(_inflate(data), "<i8").astype(np.int64)
+    except (zlib.error, ValueError, TypeError, MemoryError) as exc:
+        raise JournalError(f"packed times are damaged: {exc}") from exc
+
+
 def _inflate(data: bytes) -> bytes:
     """Return the unpacked bytes; refuse a small text that would fill the memory."""
     stream = zlib.decompressobj()

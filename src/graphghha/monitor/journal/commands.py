@@ -7,9 +7,10 @@ is taken is carried out, if need be after a restart, as long as it has not expir
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from graphghha.alarms import Command
 from graphghha.errors import ConfigError, ConflictError, JournalError
@@ -27,9 +28,14 @@ Pending = tuple[int, str, str, int]  # id, site, command as JSON, when it was se
 
 def submit_command(path: Path, site: str, command: Command) -> int:
     """Leave a command for the monitor that runs on this journal and return the command's number."""
+    return submit_body(path, site, command.to_dict())
+
+
+def submit_body(path: Path, site: str, body: Mapping[str, Any]) -> int:
+    """Leave a command or an order, as JSON, and return its number."""
     try:
         with closing(connect(path, is_writer=True)) as connection:
-            values = (site, json.dumps(command.to_dict()), _now_ms())
+            values = (site, json.dumps(dict(body)), _now_ms())
             cursor = connection.execute("INSERT INTO commands (site, body, sent_ms) VALUES (?, ?, ?)", values)
             return int(cursor.lastrowid or 0)
     except sqlite3.Error as exc:
@@ -78,6 +84,11 @@ def drop_answered(connection: sqlite3.Connection) -> None:
 
 def parse_command(text: str, sent_ms: int) -> Command:
     """Return a command that `submit_command` stored; raise an error with the reason why it is refused."""
+    return Command.from_dict(parse_body(text, sent_ms))
+
+
+def parse_body(text: str, sent_ms: int) -> dict[str, Any]:
+    """Return what `submit_body` stored; raise an error with the reason why it is refused."""
     if len(text) > MOST_BODY:
         raise ConfigError(f"command: longer than {MOST_BODY} characters")
     if (age_ms := _now_ms() - sent_ms) > EXPIRES_MS:
@@ -88,7 +99,7 @@ def parse_command(text: str, sent_ms: int) -> Command:
         raise ConfigError(f"command: not JSON: {type(exc).__name__}") from exc
     if not isinstance(data, dict):
         raise ConfigError("command: not a JSON object")
-    return Command.from_dict(data)
+    return data
 
 
 def _text(data: object) -> str:

@@ -4,6 +4,7 @@ A commit writes the events and the state they lead to in one transaction. After 
 a reading that is delivered again changes nothing.
 """
 
+import hashlib
 import json
 import logging
 import os
@@ -22,7 +23,9 @@ from graphghha._util.text import encodable
 from graphghha.alarms import Event, StoredEvent
 from graphghha.errors import GraphGHHAError, JournalError
 from graphghha.monitor.journal import commands
-from graphghha.monitor.journal.codec import pack, pack_rows
+from graphghha.monitor.journal.codec import pack, pack_rows, pack_scores
+from graphghha.monitor.journal.compaction import Compaction
+from graphghha.monitor.journal.incident_list import note_incident
 from graphghha.monitor.journal.lease import JournalBusyError, Lease, is_same_file, warn_if_open_to_others
 from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.journal.repair import (
@@ -49,6 +52,7 @@ class Retention:
     days: float = 90.0
     most_mb: float = 1024.0
     keep_rows_ms: int = 4 * DAY_MS
+    score_days: float = 35.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +64,7 @@ class Commit:
     events: Sequence[Event] = ()
     times_ms: Sequence[int] = ()
     rows: Sequence[NDArray[np.float32]] = ()
+    scores: Sequence[NDArray[np.uint8]] = ()  # blocks of the same rows; see `quantize`
     state: Mapping[str, Any] | None = None  # None keeps the stored state
     board: Mapping[str, Any] = field(default_factory=dict)
     summary: Mapping[str, Any] = field(default_factory=dict)
@@ -80,6 +85,7 @@ class Journal:
         self._last = 0  # number of the newest event that this process knows of
         self._commits = 0
         self._sites: set[str] = set()  # written by this process
+        self._compaction = Compaction()
         try:
             self._open()
             self.reader = Reader(path)
@@ -117,11 +123,19 @@ class Journal:
         """Return the number of the oldest event kept."""
         return self.reader.first_event_number()
 
-    def register(self, site: str, body: Mapping[str, Any]) -> None:
-        """Store what a site consists of, for readers who do not have its model."""
-        self._transact(
-            lambda c: c.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, json.dumps(dict(body))))
-        )
+    def register(self, site: str, body: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> None:
+        """Store what a site consists of, for readers who do not have its model; `about` is kept once by its hash."""
+        text = json.dumps(dict(about or {}), sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        self._compaction.set_points(site, [str(point) for point in body.get("points", ())])
+
+        def store(connection: sqlite3.Connection) -> None:
+            if about:
+                connection.execute("INSERT OR REPLACE INTO abouts VALUES (?, ?)", (digest, text))
+            whole = {**body, "about": digest} if about else dict(body)
+            connection.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, json.dumps(whole)))
+
+        self._transact(store)
 
     def write(self, commits: Sequence[Commit]) -> None:
         """Write all commits or none; on return they are on the disk, in the file that the path names."""
@@ -145,11 +159,22 @@ class Journal:
             self._era = era
         self._commits += 1
         self._sites.update(commit.site for commit in commits)
+        self._compact(commits)
         if self._commits % TRIM_EVERY_COMMITS == 0:
             try:
                 self.trim()
             except JournalError as exc:  # the commits are written, so they must not be written again
                 log.warning("%s: nothing was dropped this time: %s", self.path, exc)
+
+    def _compact(self, commits: Sequence[Commit]) -> None:
+        """Pack the rows and scores of hours that are over, once an hour."""
+        due = [commit.site for commit in commits if commit.times_ms and self._compaction.is_due(commit.site, commit)]
+        if not due:
+            return
+        try:
+            self._transact(lambda connection: self._compaction.run(connection, due))
+        except JournalError as exc:  # the commits are written, so they must not be written again
+            log.warning("%s: nothing was packed this time: %s", self.path, exc)
 
     def take_commands(self) -> list[commands.Pending]:
         """Return the operators' commands that have no answer yet; from now on nobody can withdraw them."""
@@ -168,9 +193,11 @@ class Journal:
         def drop(connection: sqlite3.Connection) -> None:
             # every site has its own clock: beside a live site there may be a replay of data from years ago
             own = "SELECT time_ms FROM checkpoints WHERE checkpoints.site = {}.site"
-            old_rows = f"DELETE FROM rows WHERE last_ms < ({own.format('rows')}) - ?"
+            old = "DELETE FROM {} WHERE last_ms < ({}) - ?"
             days_ms = int(keep.days * DAY_MS)
-            connection.execute(old_rows, (max(days_ms, keep.keep_rows_ms),))
+            for table in ("rows", "hours"):
+                connection.execute(old.format(table, own.format(table)), (max(days_ms, keep.keep_rows_ms),))
+            connection.execute(old.format("scores", own.format("scores")), (int(keep.score_days * DAY_MS),))
             # drop a contiguous range of the oldest events, but never the last one: numbering continues from it
             # a site that is no longer monitored ages by the newest clock instead of its own
             watched = f"{own.format('events')} AND checkpoints.site IN (SELECT value FROM json_each(?))"
@@ -180,11 +207,13 @@ class Journal:
             sites = json.dumps(sorted(self._sites))
             connection.execute(f"DELETE FROM events WHERE number < {first_kept}", (sites, days_ms))
             if _size(connection) > most:
-                connection.execute(old_rows, (keep.keep_rows_ms,))
+                for table in ("rows", "hours", "scores"):
+                    connection.execute(old.format(table, own.format(table)), (keep.keep_rows_ms,))
             if _size(connection) > most:
                 connection.execute(
                     "DELETE FROM events WHERE number < (SELECT (min(number) + max(number) + 1) / 2 FROM events)"
                 )
+            connection.execute("DELETE FROM incidents WHERE number < (SELECT min(number) FROM events)")
             oldest = "SELECT max(first) FROM eras WHERE first <= (SELECT min(number) FROM events)"
             connection.execute(f"DELETE FROM eras WHERE first < ({oldest})")
             commands.drop_answered(connection)
@@ -311,10 +340,15 @@ def _write(connection: sqlite3.Connection, commit: Commit, last: int) -> None:
         connection.execute(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, incident, body, checksum(*row, body))
         )
+        if isinstance(incident, str):
+            note_incident(connection, number, commit.site, event.body)
     if commit.times_ms:
         values = np.concatenate(commit.rows)
         block = (commit.site, commit.times_ms[0], commit.times_ms[-1], len(values), pack_rows(values))
         connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", block)
+        if commit.scores:
+            scores = pack_scores(np.array(commit.times_ms), np.concatenate(commit.scores))
+            connection.execute("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", (*block[:4], scores))
     if commit.state is not None:
         # an update keeps the row's number, which a replacement would raise with every commit
         connection.execute(

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError, NotFoundError
-from graphghha.monitor.journal.codec import unpack, unpack_rows
+from graphghha.monitor.journal.codec import unpack, unpack_rows, unpack_times
 from graphghha.monitor.journal.schema import VERSION, connect
 from graphghha.windows import Rows
 
@@ -39,6 +40,7 @@ class Reader:
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.Error as exc:
             raise JournalError(f"{path} cannot be read as a journal: {exc}") from exc
+        self.version = int(version)
         if not 0 < version <= VERSION:
             raise JournalError(
                 f"{path} is a journal of version {version}; this graphghha reads versions 1 to {VERSION}"
@@ -139,7 +141,7 @@ class Reader:
             "SELECT first_ms, last_ms, count, data FROM rows WHERE site = ? AND last_ms >= ? AND first_ms <= ? "
             "ORDER BY first_ms DESC"
         )
-        blocks, have = [], 0
+        blocks, have = list[tuple[NDArray[np.int64], NDArray[np.float32]]](), 0
         for first_ms, last_ms, count, data in self._each(query, site, from_ms, to_ms):
             if newest is not None and have >= newest:
                 break  # there may be months of older rows
@@ -148,8 +150,15 @@ class Reader:
                 raise JournalError(f"{self.path}: the times of packed rows are damaged")
             blocks.append((np.linspace(first_ms, last_ms, count).round().astype(np.int64), block))
             have += count
+        for times, block in self._hours(site, from_ms, to_ms):
+            if newest is not None and have >= newest:
+                break
+            blocks.append((times, block))
+            have += len(times)
         if not blocks:
             return None
+        if blocks[-1][1].shape[1] != blocks[0][1].shape[1]:  # the site had other points then
+            blocks = [each for each in blocks if each[1].shape[1] == blocks[0][1].shape[1]]
         times = np.concatenate([times for times, _ in reversed(blocks)])
         values = np.concatenate([values for _, values in reversed(blocks)])
         wanted = (times >= from_ms) & (times <= to_ms)
@@ -160,8 +169,30 @@ class Reader:
 
     def row_times(self, site: str) -> tuple[int, int] | None:
         """Return the times of the oldest and the newest row; None if there are none."""
-        [(first, last)] = self._all("SELECT min(first_ms), max(last_ms) FROM rows WHERE site = ?", site)
-        return (first, last) if isinstance(first, int) and isinstance(last, int) else None
+        tables = ("rows", "hours") if self.version >= 3 else ("rows",)
+        found = [
+            self._all(f"SELECT min(first_ms), max(last_ms) FROM {each} WHERE site = ?", site)[0] for each in tables
+        ]
+        known = [(first, last) for first, last in found if isinstance(first, int) and isinstance(last, int)]
+        return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+    def _hours(self, site: str, from_ms: int, to_ms: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield packed hours, newest first, with all their parts side by side."""
+        if self.version < 3:
+            return
+        query = (
+            "SELECT first_ms, parts, times, data FROM hours WHERE site = ? AND last_ms >= ? AND first_ms <= ? "
+            "ORDER BY first_ms DESC, part"
+        )
+        waiting: list[NDArray[np.float32]] = []
+        waiting_ms = None
+        for first_ms, parts, times, data in self._each(query, site, from_ms, to_ms):
+            if first_ms != waiting_ms:
+                waiting, waiting_ms = [], first_ms
+            moments = unpack_times(times)
+            waiting.append(unpack_rows(data, len(moments)))
+            if len(waiting) == parts:
+                yield moments, np.concatenate(waiting, axis=1)
 
     def answer(self, command: int) -> tuple[str, str]:
         """Return state and message of the answer to an operator's command."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphghha.monitor.journal.lease import is_same_file
-from graphghha.monitor.journal.schema import APPLICATION_ID, VERSION, checksum, connect, migrate
+from graphghha.monitor.journal.schema import APPLICATION_ID, FILL_INCIDENTS, VERSION, checksum, connect, migrate
 
 if TYPE_CHECKING:
     from graphghha.monitor.journal.reader import Reader
@@ -75,9 +75,10 @@ def salvage(path: Path) -> dict[str, Any]:
             damaged.execute("SELECT count(*) FROM sqlite_master").fetchone()  # without the schema nothing can be read
             fresh.execute("BEGIN")
             saved |= _copy_events(damaged, fresh)
-            for table in ("rows", "checkpoints", "sites", "eras"):
+            for table in ("rows", "hours", "scores", "checkpoints", "sites", "abouts", "eras"):
                 saved[table] = _copy_table(damaged, fresh, table)
         if fresh.in_transaction:
+            fresh.execute(FILL_INCIDENTS)
             fresh.execute("COMMIT")
         fresh.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     fresh_path.rename(_salvaged(path))  # from here on it replaces the damaged file, even if this process is killed
@@ -220,9 +221,9 @@ def _files(path: Path) -> list[Path]:
 
 
 def _reconcile_versions(header: bytearray) -> None:
-    """Set both copies of the version to the one that is possible."""
+    """Set both copies of the version to the one that is possible; of two, to the higher: `is_sound` sees the tables."""
     copies = int.from_bytes(header[_VERSION], "big"), int.from_bytes(header[_APPLICATION], "big") - APPLICATION_ID
-    version = next((each for each in copies if 0 < each <= VERSION), None)
+    version = max((each for each in copies if 0 < each <= VERSION), default=None)
     if version is not None:
         header[_VERSION] = version.to_bytes(4, "big")
         header[_APPLICATION] = (APPLICATION_ID + version).to_bytes(4, "big")

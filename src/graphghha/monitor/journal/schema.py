@@ -10,6 +10,18 @@ from graphghha.monitor.journal.lease import make_private_file
 LOCK_WAIT_S = 10.0
 APPLICATION_ID = 0x67684840  # the version is added to it, as a second copy
 
+# the newest body of every incident in columns that can be filtered; a body that is no JSON is left out
+FILL_INCIDENTS = """
+    INSERT OR REPLACE INTO incidents
+    SELECT incident, site, json_extract(body, '$.zone'), json_extract(body, '$.root'), json_extract(body, '$.state'),
+        json_extract(body, '$.priority'), json_extract(body, '$.time'), json_extract(body, '$.annunciated'),
+        json_extract(body, '$.closed'), json_extract(body, '$.disposition.is'),
+        json_extract(body, '$.closed') IS NULL OR json_extract(body, '$.state') <> 'normal',
+        json_extract(body, '$.text'), number
+    FROM events WHERE json_valid(body) AND kind GLOB 'incident.*'
+        AND number IN (SELECT max(number) FROM events WHERE incident IS NOT NULL GROUP BY incident);
+"""
+
 # one script per version, which migrates a file from the version before
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -38,6 +50,28 @@ MIGRATIONS: tuple[str, ...] = (
     DROP INDEX commands_by_state;
     CREATE INDEX commands_by_state ON commands (state) WHERE state IN ('pending', 'taken');
     CREATE TABLE eras (first INTEGER PRIMARY KEY, identity TEXT NOT NULL);
+    """,
+    f"""
+    CREATE TABLE scores (
+        site TEXT NOT NULL, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, count INTEGER NOT NULL,
+        data BLOB NOT NULL, PRIMARY KEY (site, first_ms)
+    );
+    CREATE TABLE hours (
+        site TEXT NOT NULL, part INTEGER NOT NULL, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL,
+        parts INTEGER NOT NULL, times BLOB NOT NULL, data BLOB NOT NULL, PRIMARY KEY (site, part, first_ms)
+    );
+    CREATE TABLE abouts (hash TEXT PRIMARY KEY, body TEXT NOT NULL);
+    CREATE TABLE incidents (
+        id TEXT PRIMARY KEY, site TEXT NOT NULL, zone TEXT, root TEXT, state TEXT, priority TEXT, time TEXT,
+        announced TEXT, closed TEXT, disposition TEXT, is_open INTEGER NOT NULL, text TEXT, number INTEGER NOT NULL
+    );
+    CREATE INDEX incidents_by_time ON incidents (time, number);
+    CREATE INDEX incidents_by_site ON incidents (site, time, number);
+    CREATE INDEX incidents_by_zone ON incidents (site, zone, time);
+    CREATE INDEX incidents_open ON incidents (site, time, number) WHERE is_open;
+    CREATE INDEX incidents_by_number ON incidents (number);
+    CREATE INDEX events_of_people ON events (number) WHERE kind GLOB 'operator.*' OR kind GLOB 'access.*';
+    {FILL_INCIDENTS}
     """,
 )
 VERSION = len(MIGRATIONS)
@@ -108,6 +142,9 @@ def is_sound(connection: sqlite3.Connection) -> bool:
             return False
         if version == 0:
             return True
+        (newer,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('eras', 'hours')").fetchone()
+        if newer != version - 1:  # each of these tables came with a version
+            return False
         columns = "number, site, time_ms, kind, body, checksum"
         return all(checksum(*event) == stored for *event, stored in connection.execute(f"SELECT {columns} FROM events"))
     except (sqlite3.DatabaseError, UnicodeError):

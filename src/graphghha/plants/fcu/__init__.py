@@ -40,6 +40,7 @@ PLANT = Plant(
     ),
     advice=ADVICE,
     main_signals=("RM_TEMP", "FCU_CVLV", "FCU_HVLV"),
+    main_value=("RM_TEMP", "RMCLGSPT", "RMHTGSPT"),
 )
 
 

@@ -1,0 +1,108 @@
+"""Orders that concern a site rather than an alarm: planned stops, injected attacks, notes of who logged in."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from graphghha._util.text import encodable
+from graphghha.alarms import Command, Event
+from graphghha.errors import ConfigError, ConflictError, GraphGHHAError
+from graphghha.monitor.journal import parse_body
+from graphghha.monitor.site import Site
+
+KINDS = ("stop", "end-stop", "inject", "note")
+NOTES = ("access.login", "access.logout", "access.refused", "access.changed", "operator.refused")
+MOST_TEXT = 2_000
+ORIGIN = ("by", "token", "address", "wall_time")
+
+
+@runtime_checkable
+class Injectable(Protocol):
+    """A source of a simulated plant, which takes further attacks while it runs."""
+
+    def inject(self, case: str) -> None:
+        """Begin an attack, given as `NAME@ZONE,start=..`; raise an error with the reason if it cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked of a site, as plain JSON."""
+
+    kind: str
+    body: Mapping[str, Any]
+
+
+def parse_request(text: str, sent_ms: int) -> Command | Order:
+    """Return the command or order in a text; raise an error with the reason why it is refused."""
+    data = parse_body(text, sent_ms)
+    if "order" not in data:
+        return Command.from_dict(data)
+    kind = data.pop("order")
+    if kind not in KINDS:
+        raise ConfigError(f"order: {str(kind)[:40]!r} must be one of {', '.join(KINDS)}")
+    return Order(kind, data)
+
+
+def carry_out(order: Order, site: Site, source: object, now_ms: int) -> list[Event]:
+    """Carry out an order and return its events; raise an error with the reason if it is refused."""
+    body, origin = order.body, origin_of(order.body)
+    by = str(origin.get("by", ""))
+    match order.kind:
+        case "stop":
+            zones = _zones(body.get("zones"), site)
+            event = site.stops.begin(now_ms, body.get("minutes", 0), body.get("reason", ""), by, zones)
+            return [Event(now_ms, event.kind, {**event.body, **origin})]
+        case "end-stop":
+            event = site.stops.end(now_ms, body.get("version", 0), by)
+            return [Event(now_ms, event.kind, {**event.body, **origin})]
+        case "inject":
+            if not isinstance(source, Injectable):
+                raise ConflictError(f"site {site.name!r} is not simulated; attacks are never sent to a plant")
+            case = _text(body, "case")
+            source.inject(case)
+            known = {key: body[key] for key in ("name", "zone", "start", "end", "id") if isinstance(body.get(key), str)}
+            return [
+                Event(now_ms, "studio.injected", {**known, "case": case, "reason": _text(body, "reason"), **origin})
+            ]
+    kind = _text(body, "kind")
+    if kind not in NOTES:
+        raise ConfigError(f"note: {kind[:40]!r} must be one of {', '.join(NOTES)}")
+    keys = ("what", "reason", "role", "target", "verb", "error")
+    return [Event(now_ms, kind, {key: _text(body, key) for key in keys if key in body} | origin)]
+
+
+def refusal(text: str, exc: Exception) -> dict[str, Any]:
+    """Return the body of the event about a refused command: what was asked, by whom, and why it was refused."""
+    try:
+        data = json.loads(text)
+        data = data if isinstance(data, dict) else {}
+    except (ValueError, RecursionError):
+        data = {}
+    keys = ("verb", "order", "target", "version", "reason", "disposition")
+    asked = {key: data[key] for key in keys if isinstance(data.get(key), str | int)}
+    asked = {key: encodable(value[:MOST_TEXT]) if isinstance(value, str) else value for key, value in asked.items()}
+    why = str(exc) if isinstance(exc, GraphGHHAError) else repr(exc)
+    return {**asked, **origin_of(data), "error": type(exc).__name__, "why": encodable(why[:MOST_TEXT])}
+
+
+def origin_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who asked: person, token, address and the time of the server's clock, as far as they are known."""
+    known = {key: body[key] for key in ORIGIN if isinstance(body.get(key), str) and body[key]}
+    return {key: encodable(value[:100]) for key, value in known.items()}
+
+
+def _zones(zones: Any, site: Site) -> list[str] | None:
+    if zones is None:
+        return None
+    known = site.detector.graph.zone_names
+    if not isinstance(zones, list) or not zones or not all(zone in known for zone in zones):
+        raise ConfigError(f"stop: zones must be some of {', '.join(known[:5])} and so on")
+    return zones
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key, "")
+    if not isinstance(value, str) or len(value) > MOST_TEXT:
+        raise ConfigError(f"order: {key} must be a text of at most {MOST_TEXT} characters")
+    return encodable(value)

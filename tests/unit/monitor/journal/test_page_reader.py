@@ -1,0 +1,117 @@
+"""What a page reads: packed hours, scores, lists of incidents; and journals of older versions, brought up to date."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from graphghha.alarms import Event
+from graphghha.monitor.journal import Commit, IncidentFilter, Journal, PageReader
+from graphghha.monitor.journal.schema import APPLICATION_ID, MIGRATIONS, VERSION, checksum, connect, migrate
+from graphghha.monitor.quantized import UNKNOWN, probabilities, quantize
+
+MINUTE = 60_000
+POINTS = ["a/x", "a/y", "b/x", "b/y"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal.db"
+
+
+def minute(at: int) -> Commit:
+    values = np.array([[at, at + 0.5, -at, np.nan]], np.float32)
+    scores = np.array([[at % 255, UNKNOWN]], np.uint8)
+    return Commit(
+        site="s", time_ms=at * MINUTE, times_ms=[at * MINUTE], rows=[values], scores=[scores], state={}, summary={}
+    )
+
+
+def incident(number: int, **changes: object) -> Event:
+    time = f"2018-07-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"
+    body = {"id": f"i-{number}", "zone": f"zone-{number % 3}", "root": "valve", "state": "unacknowledged"}
+    body |= {"priority": "high" if number % 2 else "low", "time": time, "closed": None, "text": f"the {number}th valve"}
+    return Event(number * MINUTE, "incident.annunciated", body | changes)
+
+
+def test_a_packed_journal_gives_back_what_was_written_and_reads_one_zone_alone(path):
+    with Journal(path) as journal:
+        journal.register("s", {"nodes": ["a", "b"], "points": POINTS})
+        for at in range(200):
+            journal.write([minute(at)])
+        rows = journal.reader.rows("s")
+        assert rows.times_ms.tolist() == [at * MINUTE for at in range(200)]
+        np.testing.assert_array_equal(rows.values[:, 0], np.arange(200, dtype=np.float32))
+        assert len(journal.reader.rows("s", newest=150)) == 150
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("SELECT count(*) FROM rows").fetchone() == (20,), "only the present hour is in pieces"
+        assert raw.execute("SELECT count(*) FROM hours").fetchone() == (6,), "three hours of two zones"
+        assert raw.execute("SELECT count(*) FROM scores").fetchone() == (23,)
+    raw.close()
+    with PageReader(path) as reader:
+        times, values = reader.zone_rows("s", POINTS, "b", 30 * MINUTE, 190 * MINUTE)
+        assert times[0] == 30 * MINUTE and times[-1] == 190 * MINUTE and len(times) == 161
+        np.testing.assert_array_equal(values[:, 0], -np.arange(30, 191, dtype=np.float32))
+        assert np.isnan(values[:, 1]).all()
+        times, scores = reader.scores("s", 0, 2**60)
+        assert scores[:, 0].tolist() == list(range(200)) and (scores[:, 1] == UNKNOWN).all()
+        assert reader.newest_scores("s")[1].tolist() == [199, UNKNOWN]
+
+
+def test_incidents_are_filtered_and_paged_in_order(path):
+    with Journal(path) as journal:
+        journal.write([Commit(site="s", time_ms=0, events=[incident(n) for n in range(100)])])
+        journal.write(
+            [Commit(site="s", time_ms=0, events=[incident(7, state="normal", closed="2018-07-02T00:00:00Z")])]
+        )
+    with PageReader(path) as reader:
+        wanted = IncidentFilter(sites=["s"], is_open=True)
+        assert reader.count_incidents(wanted) == 99
+        seen, after = [], None
+        while True:
+            page, after = reader.list_incidents(wanted, after=after, limit=40)
+            seen += [body["id"] for body in page]
+            if after is None:
+                break
+        assert seen == [f"i-{n}" for n in range(99, -1, -1) if n != 7]
+        assert reader.count_incidents(IncidentFilter(zone="zone-1", priorities=("high",), words="valve 1")) > 0
+        assert reader.count_incidents(IncidentFilter(words="%")) == 0, "a percent sign is a character like any other"
+        assert reader.count_incidents(IncidentFilter(sites=[])) == 0, "nobody sees the sites of others"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_journal_gets_its_list_of_incidents(path, version):
+    connection = connect(path, is_writer=True)
+    for number, script in enumerate(MIGRATIONS[:version], start=1):
+        both = f"PRAGMA user_version = {number};PRAGMA application_id = {APPLICATION_ID + number}"
+        connection.executescript(f"BEGIN;{script};{both};COMMIT;")
+    for number in range(1, 11):
+        event = incident(number, state="normal" if number > 5 else "acknowledged", closed="x" if number > 5 else None)
+        body = json.dumps(event.body)
+        row = (number, "s", event.time_ms, event.kind)
+        connection.execute(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, f"i-{number}", body, checksum(*row, body))
+        )
+    connection.execute("INSERT INTO events VALUES (11, 's', 0, 'incident.closed', 'bad', '{', 0)")
+    connection.execute(
+        "UPDATE events SET checksum = ? WHERE number = 11", (checksum(11, "s", 0, "incident.closed", "{"),)
+    )
+    connection.close()
+    with Journal(path) as journal:
+        assert journal.damage is None
+    with PageReader(path) as reader:
+        assert reader.version == VERSION
+        assert reader.count_incidents(IncidentFilter()) == 10
+        assert reader.count_incidents(IncidentFilter(is_open=True)) == 5
+    connection = connect(path, is_writer=True)
+    migrate(connection)  # nothing is left to do
+    connection.close()
+
+
+def test_a_probability_never_seems_higher_than_it_is():
+    exact = np.array([0.0, 0.05, 0.5, 0.899999, 0.9, 1.0, np.nan])
+    scores = quantize(exact)
+    assert scores[-1] == UNKNOWN and scores[0] == 0 and scores[-2] == 254
+    assert (probabilities(scores)[:-1] <= exact[:-1] + 1e-6).all()
+    assert np.isnan(probabilities(scores)[-1])
