@@ -12,6 +12,10 @@ GraphGHHAError            exit 1   500
   NotFoundError           exit 7   404   no such node, case, plant or alarm
   ConflictError           exit 8   409   the object is not in the state that the request assumes
   JournalError            exit 9   507   the journal cannot be written or read
+  AccessError             exit 10  403   the role, the site or the origin does not allow it
+    LoginError                     401   nobody is logged in, or name and password are wrong
+    BusyError                      429   too many requests or attempts
+    NoMonitorError                 503   nobody carries out commands
 
 A message says where the problem is, what it is, and what to do instead. A mistake of the user raises one of these
 errors; a mistake of the programmer is an `assert`.
@@ -100,3 +104,32 @@ class JournalError(GraphGHHAError):
 
     exit_code = 9
     http_status = 507
+
+
+class AccessError(GraphGHHAError):
+    """The role, the site or the origin of a request does not allow it; `needs` is the role that would."""
+
+    exit_code = 10
+    http_status = 403
+
+    def __init__(self, message: str, needs: str | None = None, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.needs, self.retry_after_s = needs, retry_after_s
+
+
+class LoginError(AccessError):
+    """Nobody is logged in, or name and password are wrong."""
+
+    http_status = 401
+
+
+class BusyError(AccessError):
+    """Too many requests or attempts."""
+
+    http_status = 429
+
+
+class NoMonitorError(AccessError):
+    """Nobody carries out commands."""
+
+    http_status = 503

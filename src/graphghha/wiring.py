@@ -36,6 +36,7 @@ from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import Plant, load_plant
 from graphghha.settings import Settings, SiteTable, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
+from graphghha.web.config import ACCESS_FILE, WebConfig
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
 from graphghha.windows.own_features import OwnForecast
@@ -74,6 +75,27 @@ def open_monitor(settings: Settings) -> Service:
             service.serve_health(settings.health.port)
         opened.pop_all()  # from here on the service closes what it was given
     return service
+
+
+def web_config(settings: Settings) -> WebConfig:
+    """Return how the web process beside the monitor of a settings file is set up."""
+    web, state_dir = settings.web, settings.monitor.state_dir
+    if web.ca_file is not None:
+        raise ConfigError("web.ca_file: certificates of clients are not asked for; leave it out")
+    return WebConfig(
+        journal=state_dir / settings.monitor.journal,
+        access=state_dir / ACCESS_FILE,
+        host=web.bind,
+        port=web.port,
+        hosts=web.hosts,
+        cert_file=web.cert_file,
+        key_file=web.key_file,
+        behind_proxy=web.behind_proxy,
+        models={site.name: site.model or shipped_model(site.plant) for site in settings.site},
+        session_hours=web.session_hours,
+        requests_per_s=web.requests_per_s,
+        time_zones={site.name: site.time_zone for site in settings.site if site.time_zone},
+    )
 
 
 def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = None) -> Detector:
@@ -225,7 +247,7 @@ def _open_journal(settings: Settings) -> Journal:
         raise ConfigError(
             f"monitor.state_dir {monitor.state_dir}: {exc.strerror}; choose a folder that can be written"
         ) from exc
-    retention = Retention(days=monitor.keep_days, most_mb=monitor.keep_mb)
+    retention = Retention(days=monitor.keep_days, most_mb=monitor.keep_mb, score_days=monitor.keep_score_days)
     return Journal(monitor.state_dir / monitor.journal, retention, wait_s=PREDECESSOR_S)
 
 

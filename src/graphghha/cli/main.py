@@ -20,8 +20,10 @@ from graphghha.cli.export import export
 from graphghha.cli.graph import graph
 from graphghha.cli.import_lbnl import import_lbnl
 from graphghha.cli.model import model
+from graphghha.cli.people import token, user
 from graphghha.cli.plant import plant
 from graphghha.cli.score import score
+from graphghha.cli.serve import serve
 from graphghha.cli.simulate import simulate
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
@@ -73,9 +75,12 @@ for command in (
     model,
     plant,
     score,
+    serve,
     simulate,
     testbed,
+    token,
     train,
+    user,
     watch,
 ):
     main.add_command(command)

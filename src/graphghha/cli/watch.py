@@ -109,7 +109,7 @@ def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
     set_up_logs(settings.log.level, settings.log.style, secrets=secrets)
     with handle_signals() as attach:
         if not force:
-            _refuse_implausible(settings)
+            refuse_implausible(settings)
         service = open_monitor(settings)
         attach(service)
         displays = {site.name: Display(time_zone=site.time_zone, units=site.units) for site in settings.site}
@@ -156,7 +156,7 @@ def handle_signals() -> Iterator[Callable[["Service"], None]]:
             signal.signal(number, handler)
 
 
-def _refuse_implausible(settings: "Settings") -> None:
+def refuse_implausible(settings: "Settings") -> None:
     """Raise if a recording cannot be what its site says it is: a live source is judged as its readings come."""
     from graphghha.errors import DataError
     from graphghha.wiring import implausible

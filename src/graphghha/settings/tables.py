@@ -125,6 +125,7 @@ class MonitorTable(Table):
     state_dir: AnyPath = Field(default=Path("graphghha-state"), validate_default=True)
     journal: Name = "journal.sqlite"  # inside state_dir
     keep_days: int = Field(default=400, ge=1)  # how long the journal keeps events
+    keep_score_days: int = Field(default=35, ge=1)  # how long it keeps the scores of every node
     keep_mb: int = Field(default=2000, ge=10)  # above this size it drops the oldest events
     drain_s: float = Field(default=6.0, gt=0, le=60)  # how long a stop may wait for sinks
     require_signature: bool = False  # refuse models that no trusted key has signed; the shipped ones are not looked at
@@ -185,6 +186,7 @@ class SiteTable(Credentials):
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
     stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this is no longer used
     reports: Literal["interval", "changes"] = "interval"  # "changes": silence means "unchanged" while a zone is heard
+    time_zone: str | None = Field(default=None, max_length=64)  # such as America/Chicago, for people
     lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     patience_s: float = Field(default=86_400.0, ge=3_600, le=604_800)  # how long rows wait for stored readings
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
@@ -222,6 +224,17 @@ class HealthTable(Table):
     """[health]: the health server on 127.0.0.1, which runs if a port is given."""
 
     port: int | None = Field(default=None, ge=1, le=65535)
+
+
+class WebTable(Certificates):
+    """[web]: the page and the HTTP API, which `graphghha serve` adds to the monitor."""
+
+    bind: str = Field(default="127.0.0.1", min_length=1, max_length=255)
+    port: int = Field(default=8420, ge=0, le=65535)  # 0: any free one
+    hosts: Annotated[tuple[str, ...], Field(strict=False)] = ()  # further names under which browsers reach it
+    behind_proxy: bool = False  # a proxy in front of it ends TLS
+    session_hours: float = Field(default=8.0, gt=0, le=24)
+    requests_per_s: float = Field(default=50.0, gt=0)  # of one address, on average
 
 
 class LogTable(Table):
@@ -328,7 +341,13 @@ def split_address(address: str, ports: dict[str, int]) -> tuple[str, str, int]:
     return parts.scheme, parts.hostname, port or ports[parts.scheme]
 
 
-TABLES: dict[str, type[Table]] = {"monitor": MonitorTable, "site": SiteTable, "health": HealthTable, "log": LogTable}
+TABLES: dict[str, type[Table]] = {
+    "monitor": MonitorTable,
+    "site": SiteTable,
+    "health": HealthTable,
+    "web": WebTable,
+    "log": LogTable,
+}
 SINKS: dict[str, type[SinkTable]] = {"jsonl": JsonlTable, "mqtt": MqttTable, "syslog": SyslogTable}
 AnySink = Annotated[JsonlTable | MqttTable | SyslogTable, Field(discriminator="kind")]
 
@@ -340,6 +359,7 @@ class Settings(Table):
     site: Annotated[tuple[SiteTable, ...], Field(strict=False, min_length=1)]
     sink: Annotated[tuple[AnySink, ...], Field(strict=False)] = ()
     health: HealthTable = HealthTable()
+    web: WebTable = WebTable()
     log: LogTable = LogTable()
 
     def secret_files(self) -> tuple[Path, ...]:

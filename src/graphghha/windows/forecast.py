@@ -30,6 +30,9 @@ class Forecast(Protocol):
     def expected(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
         """Return mean and spread [p], in SI, over the last rows of recent readings [n p]."""
 
+    def series(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [n p], in SI, for every row; the first rows have little history."""
+
 
 class NodeForecast:
     """The forecast of a model that judges every node alone: each zone is predicted by itself."""
@@ -41,15 +44,21 @@ class NodeForecast:
 
     def expected(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
         """Return mean and spread [p], in SI, over the last rows of recent readings [n p]."""
-        count = min(TYPICAL_ROWS, len(values))
+        mean, spread = self._rows(values, fresh, min(TYPICAL_ROWS, len(values)))
+        return _in_si(mean.mean(axis=0), spread.mean(axis=0), self._order, self._scale.center, self._scale.scale)
+
+    def series(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [n p], in SI, for every row; the first rows have little history."""
+        mean, spread = self._rows(values, fresh, len(values))
+        return _in_si(mean, spread, self._order, self._scale.center, self._scale.scale)
+
+    def _rows(self, values: Floats, fresh: Bools, count: int) -> tuple[Floats, Floats]:
+        """Return mean and spread [count p] of the last rows, scaled, by zone and signal."""
         means = summarize(self._scale(values, fresh), fresh, RECENT, first=len(values) - count)  # [count p L]
         by_zone = means[:, self._order].reshape(count * self._zones, -1)
         parts = [self._expectation.expected(by_zone[at : at + BLOCK_ROWS]) for at in range(0, len(by_zone), BLOCK_ROWS)]
-        mean, spread = (
-            np.concatenate(each).reshape(count, self._zones, -1).mean(axis=0).ravel()
-            for each in zip(*parts, strict=True)
-        )
-        return _in_si(mean, spread, self._order, self._scale.center, self._scale.scale)
+        mean, spread = (np.concatenate(each).reshape(count, -1) for each in zip(*parts, strict=True))
+        return mean, spread
 
 
 class ZoneForecast:
@@ -64,13 +73,21 @@ class ZoneForecast:
 
     def expected(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
         """Return mean and spread [p], in SI, over the last rows of recent readings [n p]."""
+        mean, spread = (each[-TYPICAL_ROWS:].mean(axis=0) for each in self._rows(values, fresh))
+        return _in_si(mean, spread, self._order, self._scale.center, self._scale.scale)
+
+    def series(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [n p], in SI, for every row; the first rows have little history."""
+        return _in_si(*self._rows(values, fresh), self._order, self._scale.center, self._scale.scale)
+
+    def _rows(self, values: Floats, fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [n p], scaled, by zone and signal."""
         comparer = Comparer(self._graph, self._template, self._preprocessing)
         recent, mean, spread = comparer.predict(values, fresh)
         levels = self._preprocessing.levels
         correction = apply_slopes(levels.slopes, levels.bounds, self._predictors(recent))
-        rows = slice(-TYPICAL_ROWS, None)
-        mean, spread = (mean + correction * spread)[rows].mean(axis=0), (spread * levels.width)[rows].mean(axis=0)
-        return _in_si(mean.ravel(), spread.ravel(), self._order, self._scale.center, self._scale.scale)
+        mean, spread = mean + correction * spread, spread * levels.width
+        return mean.reshape(len(mean), -1), spread.reshape(len(spread), -1)
 
 
 def open_forecast(
@@ -86,6 +103,6 @@ def _in_si(
     mean: Floats, spread: Floats, order: NDArray[np.int64], center: Floats, scale: Floats
 ) -> tuple[Floats, Floats]:
     """Return scaled numbers in the order of zones and signals as SI numbers in the order of points."""
-    means, spreads = np.empty(len(order)), np.empty(len(order))
-    means[order], spreads[order] = mean, spread
+    means, spreads = np.empty(mean.shape), np.empty(mean.shape)
+    means[..., order], spreads[..., order] = mean, spread
     return means * scale + center, spreads * scale

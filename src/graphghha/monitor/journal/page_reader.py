@@ -139,3 +139,10 @@ class PageReader(Reader):
     def data_version(self) -> int:
         """Return a number that changes with every commit of somebody else."""
         return int(self._all("PRAGMA data_version")[0][0])
+
+    def refusals(self, key: str) -> list[StoredEvent]:
+        """Return the refused commands for an incident."""
+        target = "CASE WHEN json_valid(body) THEN json_extract(body, '$.target') END"
+        columns = "number, site, time_ms, kind, body"
+        query = f"SELECT {columns} FROM events WHERE kind = 'operator.refused' AND {target} = ? ORDER BY number"
+        return self._events(query, key)

@@ -1,0 +1,108 @@
+"""Events of the journal as lines for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphghha._util.times import iso
+from graphghha.alarms import StoredEvent
+from graphghha.monitor import event_line
+from graphghha.web.contract.incidents import EventLine, Story
+
+PEOPLE = ("operator.*", "access.*", "stop.*", "studio.*")
+_WORDS = {
+    "source.lost": "The source is silent.",
+    "source.found": "Data is back.",
+    "source.silent": "The source has not sent a usable reading.",
+    "source.failed": "The source failed.",
+    "flood.started": "An alarm flood began.",
+    "flood.ended": "The alarm flood is over.",
+    "site.watching": "Scoring began.",
+    "site.reset": "The site started afresh.",
+    "journal.failing": "The journal cannot be written.",
+    "journal.recovered": "The journal is written again.",
+    "model.swapped": "Another model is in use.",
+    "model.refused": "A new model was refused.",
+}
+
+
+def to_line(event: StoredEvent) -> EventLine:
+    """Return an event as the API sends it."""
+    body = dict(event.body)
+    return EventLine(
+        number=event.number,
+        site=event.site,
+        time=iso(event.time_ms),
+        kind=event.kind,
+        by=_text(body.get("by")),
+        priority=_text(body.get("priority")),
+        text=sentence(event.kind, body),
+        body=body,
+    )
+
+
+def sentence(kind: str, body: Mapping[str, Any]) -> str:
+    """Return an event in one line."""
+    try:
+        return _sentence(kind, body)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return kind  # a body that no monitor writes
+
+
+def _sentence(kind: str, body: Mapping[str, Any]) -> str:
+    by, why = body.get("by", "somebody"), f": {body['reason']}" if body.get("reason") else ""
+    match kind.partition("."):
+        case ("incident", _, "disposed"):
+            note = body["disposition"]
+            return f"{note['by']} judged {body['id']}: {note['is']}{': ' + note['reason'] if note['reason'] else ''}"
+        case ("incident", _, _):
+            return event_line(kind, dict(body))
+        case ("alarm", _, what):
+            person = f" by {body['by']}" if body.get("by") else ""
+            return f"{body['node']}: alarm {what.replace('-', ' ')}{person}{why}"
+        case ("operator", _, "command"):
+            what = f" ({body['disposition']})" if body.get("disposition") else ""
+            return f"{by}: {body['verb']} {body['target']}{what}{why}"
+        case ("operator", _, "refused"):
+            what = body.get("verb") or body.get("order") or "a command"
+            return f"Refused: {by}: {what} {body.get('target', '')}: {body.get('why') or body.get('reason', '')}"
+        case ("access", _, what):
+            return f"{by}: {what}{' ' + body['what'] if body.get('what') else ''}{why}"
+        case ("stop", _, what):
+            return f"Planned stop {what} until {body['until']} ({by}){why}"
+        case ("studio", _, _):
+            return f"{by} injected {body['case']}{why}"
+        case ("nodes", _, what):
+            return f"{body['count']} nodes are {what}"
+        case ("zone", _, what):
+            return f"{body['zone']} is {'no longer seen' if what == 'blind' else 'seen again'}"
+    return f"{_WORDS.get(kind, kind)}{' ' + body['reason'] if body.get('reason') else ''}"
+
+
+def to_story(event: StoredEvent) -> Story | None:
+    """Return an event as a moment of an incident's story; None if it adds nothing for people."""
+    body, kind = event.body, event.kind
+    marks = {
+        "incident.annunciated": "announced",
+        "incident.held": "fact",
+        "incident.closed": "closed",
+        "operator.command": "person",
+        "operator.refused": "refused",
+        "incident.updated": "fact",
+    }
+    if kind not in marks:
+        return None
+    text = sentence(kind, body)
+    if kind == "incident.updated":
+        text = f"Now {body.get('state')}, {len(body.get('alarms', ()))} nodes."
+    return Story(
+        number=event.number,
+        time=iso(event.time_ms),
+        wall_time=_text(body.get("wall_time")),
+        mark=marks[kind],  # type: ignore[arg-type]
+        by=_text(body.get("by")),
+        text=text,
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

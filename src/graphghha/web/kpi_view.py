@@ -1,0 +1,97 @@
+"""Figures of the alarm system: ISA-18.2 beside its targets, and how often the monitor was right."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from graphghha._util.times import iso
+from graphghha.alarms import StoredEvent
+from graphghha.monitor import kpi
+from graphghha.monitor.journal import IncidentFilter
+from graphghha.monitor.kpi import REAL
+from graphghha.web.contract.incidents import Bin, Count, Kpis, ModelCard, Target18
+from graphghha.web.events import to_line
+from graphghha.web.library import Library, SiteAbout
+from graphghha.web.site_view import as_of
+
+BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+LEAST_DAYS = 1.0
+MOST_INCIDENTS = 10_000
+MOST_CARD = 200_000  # characters
+# key, title, unit, target in words, the largest value that is within it
+TARGETS = (
+    ("per_10_min", "announcements in 10 minutes, on average", "", "at most 1", 1.0),
+    ("per_hour", "announcements in an hour, on average", "", "at most 6", 6.0),
+    ("per_day", "announcements in a day, on average", "", "at most 144", 144.0),
+    ("most_in_10_min", "most announcements in any 10 minutes", "", "at most 10", 10.0),
+    ("share_of_time_in_flood", "share of time in flood", "share", "below 1 %", 0.01),
+    ("top_10_share", "share of the ten most frequent nodes", "share", "at most 5 %", 0.05),
+    ("chattering", "chattering alarms", "", "none", 0.0),
+    ("stale", "alarms standing for more than a day", "", "fewer than 5", 4.0),
+)
+
+
+def site_kpis(library: Library, about: SiteAbout, span: tuple[int, int] | None) -> Kpis:
+    """Return the figures of a site; those of ISA-18.2 are over all that the journal keeps."""
+    reader = library.reader
+    figures = kpi(reader, about.name)
+    end_ms = int(reader.summary(about.name).get("time_ms", 0))
+    begin_ms = end_ms - int(float(figures["days"]) * 86_400_000)
+    if span is not None:
+        begin_ms, end_ms = span
+    wanted = IncidentFilter(sites=[about.name], from_time=iso(begin_ms), to_time=iso(end_ms))
+    bodies, _ = reader.list_incidents(wanted, limit=MOST_INCIDENTS)
+    announced = [body for body in bodies if body.get("annunciated")]
+    judged = [body for body in announced if body.get("disposition")]
+    real = [body for body in judged if body["disposition"]["is"] in REAL]
+    roots = Counter(f"{body.get('zone') or ''}/{body.get('root')}" for body in announced)
+    kinds = Counter(str(body["disposition"]["is"]) for body in judged)
+    return Kpis(
+        site=about.name,
+        start=iso(begin_ms),
+        end=iso(end_ms),
+        days=round((end_ms - begin_ms) / 86_400_000, 3),
+        rows=[_target(figures, *each) for each in TARGETS],
+        announced=len(announced),
+        real=len(real),
+        false=len(judged) - len(real),
+        not_judged=len(announced) - len(judged),
+        by_disposition=dict(kinds),
+        honesty=_honesty(judged),
+        worst_nodes=[Count(name=name, count=count) for name, count in roots.most_common(10)],
+        figures=figures,
+    )
+
+
+def _target(figures: dict[str, Any], key: str, title: str, unit: str, target: str, most: float) -> Target18:
+    value, is_enough = figures.get(key), float(figures["days"]) >= LEAST_DAYS
+    is_within = None if value is None or not is_enough else float(value) <= most
+    why = "" if is_within else "less than a day of data" if is_within is None else f"{value:g} instead of {target}"
+    return Target18(key=key, title=title, value=value, unit=unit, target=target, is_within=is_within, why=why)
+
+
+def _honesty(judged: list[dict[str, Any]]) -> list[Bin]:
+    bins = []
+    for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+        inside = [b for b in judged if low <= float(b["probability"]) < high or (high == 1.0 == b["probability"])]
+        real = sum(body["disposition"]["is"] in REAL for body in inside)
+        bins.append(Bin(low=low, high=high, judged=len(inside), real=real))
+    return bins
+
+
+def model_card(library: Library, about: SiteAbout, directory: Path | None) -> ModelCard:
+    """Return what is known of the model in use."""
+    swaps = library.reader.events_before(None, 20, ("model.*", "site.watching"))
+    own: list[StoredEvent] = [event for event in swaps if event.site == about.name]
+    path = directory / "README.md" if directory else None
+    card = path.read_text(encoding="utf-8", errors="replace")[:MOST_CARD] if path and path.is_file() else ""
+    return ModelCard(
+        site=about.name,
+        model=about.model,
+        signed_by=about.body.get("signed_by"),
+        levels=dict(about.body["numbers"]),
+        card=card,
+        figures={},
+        loaded=iso(own[0].time_ms) if own else as_of(library.reader.summary(about.name)),
+        changes=[to_line(event) for event in own],
+    )
