@@ -3,17 +3,21 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from graphghha._util.text import encodable
+from graphghha._util.times import iso
 from graphghha.alarms import Command, Event
 from graphghha.errors import ConfigError, ConflictError, GraphGHHAError
 from graphghha.monitor.journal import parse_body
 from graphghha.monitor.site import Site
+from graphghha.plants import CaseSpec
 
 KINDS = ("stop", "end-stop", "inject", "note")
 NOTES = ("access.login", "access.logout", "access.refused", "access.changed", "operator.refused")
 MOST_TEXT = 2_000
+MOST_MINUTES = 10_080
 ORIGIN = ("by", "token", "address", "wall_time")
 
 
@@ -21,8 +25,8 @@ ORIGIN = ("by", "token", "address", "wall_time")
 class Injectable(Protocol):
     """A source of a simulated plant, which takes further attacks while it runs."""
 
-    def inject(self, case: str) -> None:
-        """Begin an attack, given as `NAME@ZONE,start=..`; raise an error with the reason if it cannot be."""
+    def inject(self, name: str, zone: str, in_minutes: int, minutes: int | None) -> CaseSpec:
+        """Begin an attack so many minutes after the newest reading; raise an error with the reason if it cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,7 @@ def carry_out(order: Order, site: Site, source: object, now_ms: int) -> list[Eve
         case "inject":
             if not isinstance(source, Injectable):
                 raise ConflictError(f"site {site.name!r} is not simulated; attacks are never sent to a plant")
-            case = _text(body, "case")
-            source.inject(case)
-            known = {key: body[key] for key in ("name", "zone", "start", "end", "id") if isinstance(body.get(key), str)}
-            return [
-                Event(now_ms, "studio.injected", {**known, "case": case, "reason": _text(body, "reason"), **origin})
-            ]
+            return [Event(now_ms, "studio.injected", {**_inject(body, source), **origin})]
     kind = _text(body, "kind")
     if kind not in NOTES:
         raise ConfigError(f"note: {kind[:40]!r} must be one of {', '.join(NOTES)}")
@@ -90,6 +89,18 @@ def origin_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return who asked: person, token, address and the time of the server's clock, as far as they are known."""
     known = {key: body[key] for key in ORIGIN if isinstance(body.get(key), str) and body[key]}
     return {key: encodable(value[:100]) for key, value in known.items()}
+
+
+def _inject(body: Mapping[str, Any], source: Injectable) -> dict[str, Any]:
+    zone, name, lasts = _text(body, "zone"), _text(body, "name"), body.get("minutes")
+    for number in (body.get("in_minutes"), 1 if lasts is None else lasts):
+        if type(number) is not int or not 1 <= number <= MOST_MINUTES:
+            raise ConfigError(f"inject: minutes must be whole numbers from 1 to {MOST_MINUTES}")
+    spec = source.inject(name, zone, body["in_minutes"], lasts)
+    start = spec.start.replace(tzinfo=UTC)
+    end = None if lasts is None else iso(round((start + timedelta(minutes=lasts)).timestamp() * 1000))
+    texts = {"name": name, "zone": zone, "id": _text(body, "id"), "reason": _text(body, "reason")}
+    return {**texts, "case": str(spec), "start": iso(round(start.timestamp() * 1000)), "end": end}
 
 
 def _zones(zones: Any, site: Site) -> list[str] | None:

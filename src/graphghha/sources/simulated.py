@@ -3,12 +3,11 @@
 import time as clock
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import UTC, datetime, time, timedelta
 from threading import Thread
 
 import numpy as np
 
-from graphghha._util.times import iso
 from graphghha.errors import ConflictError, GraphGHHAError
 from graphghha.plants import CaseSpec, LabelledDay, Points, load_plant, load_testbed
 from graphghha.sources.base import Batch, RowBatch
@@ -34,12 +33,15 @@ class SimulatedSource(Replay):
         self._prepared: tuple[SimulatedConfig, Iterator[RowBatch], RowBatch | None] | None = None
         self._failure: GraphGHHAError | None = None
 
-    def inject(self, case: str) -> None:
-        """Begin an attack, given as `NAME@ZONE,start=..`, at a time that has not been handed out yet."""
-        spec = CaseSpec.parse(case)
-        onset_ms = int(np.datetime64(spec.start, "ms").astype(np.int64))
-        if self._newest_ms is not None and onset_ms <= self._newest_ms:
-            raise ConflictError(f"{case}: the plant's time is {iso(self._newest_ms)} already; choose a later start")
+    def inject(self, name: str, zone: str, in_minutes: int, minutes: int | None) -> CaseSpec:
+        """Begin an attack so many minutes after the newest reading that was handed out."""
+        if self._newest_ms is None:
+            raise ConflictError("no reading has been handed out yet; try again in a few seconds")
+        now = datetime.fromtimestamp(self._newest_ms / 1000, UTC).replace(tzinfo=None, second=0, microsecond=0)
+        start = now + timedelta(minutes=in_minutes)
+        lasts = None if minutes is None else timedelta(minutes=minutes)
+        spec = CaseSpec(name=name, zone=zone, start=start, duration=lasts)
+        onset_ms = int(np.datetime64(start, "ms").astype(np.int64))
         if self._onset_ms is not None:
             raise ConflictError("another attack is being prepared; try again in a few seconds")
         if len(self._config.cases) >= MOST_CASES:
@@ -48,6 +50,7 @@ class SimulatedSource(Replay):
         days = self._simulate(config)  # refuses an unknown case or zone
         self._onset_ms = onset_ms
         Thread(target=self._prepare, args=(config, days, onset_ms), name="inject", daemon=True).start()
+        return spec
 
     def poll(self, timeout_s: float) -> Batch | None:
         if self._prepared is not None:

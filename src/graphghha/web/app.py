@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from graphghha import __version__
+from graphghha._version import __version__
 from graphghha.errors import AccessError, GraphGHHAError
 from graphghha.web.access_store import LOCAL, AccessStore
 from graphghha.web.config import WebConfig

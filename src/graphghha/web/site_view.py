@@ -98,7 +98,7 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
     frame = scores_now(library, about)
     is_open, _ = reader.list_incidents(IncidentFilter(sites=[about.name], is_open=True), limit=1000)
     values, read_ms, as_of_ms = latest_values(library, about)
-    aside = _put_aside(about, board)
+    aside = _put_aside(about, board, reader.suspended_by(about.name))
     stops = _stops(library, about, board)
     stale = _stale(about, read_ms, as_of_ms)
     unknown = int((frame == UNKNOWN).sum())
@@ -216,7 +216,7 @@ def _is_announced(body: Mapping[str, Any]) -> bool:
     return bool(body.get("annunciated")) and not body.get("part_of")
 
 
-def _put_aside(about: SiteAbout, board: Mapping[str, Any]) -> list[contract.PutAside]:
+def _put_aside(about: SiteAbout, board: Mapping[str, Any], by: Mapping[str, str]) -> list[contract.PutAside]:
     names, found = about.names, []
     for node, alarm in board.get("alarms", {}).items():
         if alarm.get("suspension", "none") == "none":
@@ -230,7 +230,7 @@ def _put_aside(about: SiteAbout, board: Mapping[str, Any]) -> list[contract.PutA
                 state=alarm["suspension"],
                 until=iso(alarm["until_ms"]) if alarm.get("until_ms") else None,
                 reason=alarm.get("reason", ""),
-                by="",
+                by=by.get(node, ""),
                 version=alarm.get("version", 0),
             )
         )

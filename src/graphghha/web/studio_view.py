@@ -1,7 +1,7 @@
 """The studio of a simulated site: what can be injected, what was, and how it was found."""
 
+import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
 
@@ -41,27 +41,16 @@ def list_cases(about: SiteAbout) -> Cases:
     return Cases(site=about.name, items=items)
 
 
-def plan(about: SiteAbout, new: NewInjection, now_ms: int) -> dict[str, Any]:
+def plan(about: SiteAbout, new: NewInjection) -> dict[str, Any]:
     """Return the order that injects an attack."""
     refuse_real(about)
     case = next((case for case in about.body["cases"] if case["name"] == new.case), None)
     if case is None:
         raise NotFoundError(f"plant {about.body['plant']!r} has no case {new.case!r}")
-    number = about.zone_number(new.zone) + 1
-    start = datetime.fromtimestamp(now_ms / 1000, UTC).replace(tzinfo=None, second=0, microsecond=0)
-    start += timedelta(minutes=new.in_minutes)
-    lasts = f",for={new.minutes}m" if new.minutes else ""
-    end = iso(_ms(start + timedelta(minutes=new.minutes))) if new.minutes else ""
-    return {
-        "order": "inject",
-        "case": f"{new.case}@{number},start={start.isoformat(timespec='minutes')}{lasts}",
-        "name": new.case,
-        "zone": new.zone,
-        "start": iso(_ms(start)),
-        "end": end,
-        "id": f"{new.zone}-{start:%Y%m%dT%H%M}-{new.case}"[:200],
-        "reason": new.comment,
-    }
+    about.zone_number(new.zone)
+    times = {"in_minutes": new.in_minutes, "minutes": new.minutes}
+    known = {"name": new.case, "zone": new.zone, "id": secrets.token_hex(6), "reason": new.comment}
+    return {"order": "inject", **known, **times}
 
 
 def injections(library: Library, about: SiteAbout) -> Injections:
@@ -99,7 +88,7 @@ def _injection(
     body = event.body
     cases: list[dict[str, Any]] = about.body["cases"]
     case = next((case for case in cases if case["name"] == body.get("name")), dict[str, Any]())
-    start, end = str(body.get("start", iso(event.time_ms))), str(body.get("end", "")) or None
+    start, end = str(body.get("start", iso(event.time_ms))), body.get("end")
     now = iso(now_ms)
     state = "planned" if now < start else "over" if end is not None and now >= end else "running"
     return Injection(
@@ -183,7 +172,3 @@ def _score(items: list[Injection], bodies: list[dict[str, Any]], about: SiteAbou
         median_minutes=median(times) if times else None,
         false_alarms=len(false) if begun else 0,
     )
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.replace(tzinfo=UTC).timestamp() * 1000)

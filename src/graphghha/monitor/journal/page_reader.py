@@ -140,6 +140,12 @@ class PageReader(Reader):
         """Return a number that changes with every commit of somebody else."""
         return int(self._all("PRAGMA data_version")[0][0])
 
+    def suspended_by(self, site: str) -> dict[str, str]:
+        """Return who put alarms aside, by node."""
+        kinds = ("alarm.shelved", "alarm.suppressed", "alarm.out-of-service")
+        newest = self.events_before(None, 1000, kinds)
+        return {str(e.body.get("node")): str(e.body.get("by", "")) for e in reversed(newest) if e.site == site}
+
     def refusals(self, key: str) -> list[StoredEvent]:
         """Return the refused commands for an incident."""
         target = "CASE WHEN json_valid(body) THEN json_extract(body, '$.target') END"

@@ -4,8 +4,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from graphghha import __version__
 from graphghha._util.times import iso
+from graphghha._version import __version__
 from graphghha.errors import BusyError, LoginError
 from graphghha.web.access_store import Identity, PersonInfo, TokenInfo
 from graphghha.web.context import Context, Parts, Who, address, needs

@@ -138,7 +138,7 @@ def inject(new: NewInjection, request: Request, about: Site, who: Who, parts: Pa
     studio_view.refuse_real(about)
     if not now_ms:
         raise ConflictError(f"site {about.name!r} has no reading yet")
-    order = studio_view.plan(about, new, now_ms)
+    order = studio_view.plan(about, new)
     parts.library.order(about.name, {**order, **origin(who, address(request))})
     items = studio_view.injections(parts.library, about).items
     found = next((item for item in items if item.id == order["id"]), None)
