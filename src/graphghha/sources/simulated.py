@@ -1,6 +1,5 @@
 """A plant's testbed as a source: a simulated building at any multiple of real time, under attack if asked for."""
 
-import time as clock
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -17,6 +16,7 @@ from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 
 MOST_CASES = 100  # injected while it runs
+WAIT_S = 0.05  # between two looks at whether an attack is prepared
 
 
 class SimulatedSource(Replay):
@@ -64,10 +64,10 @@ class SimulatedSource(Replay):
         stop = super()._rows_due(block)
         if self._onset_ms is None:
             return stop
-        before = self._row + int(np.searchsorted(block.times_ms[self._row : stop], self._onset_ms, "left"))
-        if before <= self._row and self._speed is None:
-            clock.sleep(0.01)  # do not spin while the attack is prepared
-        return before
+        return self._row + int(np.searchsorted(block.times_ms[self._row : stop], self._onset_ms, "left"))
+
+    def _seconds_to_next_row(self, block: Batch) -> float:
+        return WAIT_S if self._onset_ms is not None else super()._seconds_to_next_row(block)
 
     def _prepare(self, config: SimulatedConfig, days: Iterator[RowBatch], onset_ms: int) -> None:
         """Simulate up to the day of the onset."""

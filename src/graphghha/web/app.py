@@ -56,7 +56,6 @@ def make_api(config: WebConfig) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await broadcaster.stop()
-        context.access.close()
 
     app = FastAPI(
         title="graphghha",

@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from graphghha.errors import ConflictError, GraphGHHAError
 from graphghha.sources import open_source, parse_address, stated_zones
 from source_builders import NINE, PLANT, POINTS, all_rows
 
@@ -21,3 +23,35 @@ def test_the_simulated_building_is_attacked_from_the_onset_on():
     _, attacked = all_rows(open_source(parse_address(f"{address}&case={CASE}"), **SETTINGS))
     changed = (calm != attacked).any(axis=1)
     assert not changed[:180].any() and changed[180:300].all()
+
+
+def test_an_injected_attack_changes_nothing_before_its_onset():
+    def opened():
+        return open_source(parse_address("sim:fcu?zones=2&seed=3&days=2"), **SETTINGS)
+
+    def rows(source, stop=None):
+        times, values = [], []
+        for _ in range(100_000):
+            if source.status.is_finished or (stop and sum(map(len, times)) >= stop):
+                break
+            if (batch := source.poll(0.05)) is not None:
+                times.append(batch.times_ms)
+                values.append(batch.values)
+        return np.concatenate(times), np.concatenate(values)
+
+    plain, source = rows(opened()), opened()
+    with pytest.raises(ConflictError, match="no reading"):
+        source.inject("FCU_OADMPRStuck_80", "zone-01", 5, None)
+    first = rows(source, stop=1)
+    with pytest.raises(GraphGHHAError):
+        source.inject("no-such-case", "zone-01", 5, None)
+    spec = source.inject("FCU_OADMPRStuck_80", "zone-01", 30, 120)
+    with pytest.raises(ConflictError, match="being prepared"):
+        source.inject("FCU_OADMPRStuck_80", "zone-01", 60, None)
+    rest = rows(source)
+    times, values = np.concatenate([first[0], rest[0]]), np.concatenate([first[1], rest[1]])
+    onset_ms = int(np.datetime64(spec.start, "ms").astype(np.int64))
+    np.testing.assert_array_equal(times, plain[0])
+    before = times < onset_ms
+    assert before.any() and values[before].tobytes() == plain[1][before].tobytes()
+    assert (values[~before] != plain[1][~before]).any()
