@@ -42,6 +42,7 @@ class Monitor:
         self.journal, self._load = journal, load
         self.sites: dict[str, Site] = {}
         self.sources: dict[str, Source] = {}  # of sites that are fed by `run`
+        self._simulated: set[str] = set()
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
         self.ending = Flag()  # set it to leave a long step between two rows; its batch is then not acknowledged
@@ -60,22 +61,23 @@ class Monitor:
         config = config or SiteConfig()
         buffer = self._buffers[name] = CommitBuffer()
         self.sites[name], note = self._restore(name, detector, config)
-        graph = detector.graph
-        zones = list(graph.zone_names)
-        about: dict[str, Any] = {
-            "plant": detector.plant.name,
-            "model": detector.model,
-            "zones": zones,
-            "nodes": list(graph.names),
-        }
-        about |= {"points": list(detector.points), "step_ms": config.clock.step_ms, **config.display.to_dict()}
-        self.journal.register(name, about, describe_site(detector, config, is_simulated=is_simulated))
+        self._simulated |= {name} if is_simulated else set()
+        self._register(name)
         now_ms = self._time_ms(name)
         self._report_damage(name)
         if note:
             log.warning("%s: %s", name, note)
             buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))
         return self.sites[name]
+
+    def _register(self, name: str) -> None:
+        """Store what a site consists of, for readers who do not have its model."""
+        site = self.sites[name]
+        detector, config, graph = site.detector, site.config, site.detector.graph
+        known: dict[str, Any] = {"plant": detector.plant.name, "model": detector.model, "zones": list(graph.zone_names)}
+        known |= {"nodes": list(graph.names), "points": list(detector.points), "step_ms": config.clock.step_ms}
+        known |= config.display.to_dict()
+        self.journal.register(name, known, describe_site(detector, config, is_simulated=name in self._simulated))
 
     def feed(self, name: str, source: Source) -> Feed:
         """Return the source of a site as `run` takes it; its silence is counted from the site's last batch."""
@@ -159,6 +161,10 @@ class Monitor:
             self.record(name, Event(self._time_ms(name), "model.swapped", describe_swap(was, detector)))
             if detector.is_own and detector.commissioning != was.commissioning:
                 self.record(name, Event(self._time_ms(name), "site.commissioned", describe_commissioning(detector)))
+            try:
+                self._register(name)
+            except JournalError as exc:  # a page then shows the numbers of the old model
+                log.warning("%s: the new model is not registered: %s", name, exc)
         self.commit()
         return not reason
 

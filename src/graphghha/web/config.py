@@ -1,5 +1,6 @@
 """How the web process is set up, as a value that can be handed to another process."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ class WebConfig:
     key_file: Path | None = None
     behind_proxy: bool = False  # a proxy on this machine ends TLS
     models: Mapping[str, Path] = field(default_factory=dict)  # model directories by site
+    own_models: Mapping[str, Path] = field(default_factory=dict)  # folders of commissioned models, by site
     static: Path = STATIC
     session_hours: float = 8.0
     requests_per_s: float = 50.0  # of one address, on average
@@ -53,6 +55,19 @@ class WebConfig:
     def is_secure(self) -> bool:
         """Return whether browsers reach it by https."""
         return self.is_tls or self.behind_proxy
+
+    def model_in_use(self, site: str, model: str) -> Path | None:
+        """Return the directory of the model that a monitor names as `directory@hash`; None if it is not at hand."""
+        name, _, digest = model.partition("@")
+        own = self.own_models.get(site)
+        candidates = [self.models[site]] if site in self.models else []
+        candidates += [own / name] if own is not None else []
+        for directory in candidates:
+            manifest = directory / "manifest.json"
+            is_there = directory.name == name and manifest.is_file()
+            if is_there and hashlib.sha256(manifest.read_bytes()).hexdigest().startswith(digest):
+                return directory
+        return None
 
     @property
     def allowed_hosts(self) -> frozenset[str]:

@@ -138,7 +138,7 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
             announced_day=_announced(library, about, as_of_ms, 86_400_000),
             rejected=dict(summary.get("rejected", {})),
         ),
-        learning=None,
+        learning=_learning(summary),
     )
 
 
@@ -285,6 +285,17 @@ def _announced(library: Library, about: SiteAbout, now_ms: int, within_ms: int) 
     recent, _ = library.reader.list_incidents(wanted, limit=1000)
     since = iso(now_ms - within_ms)
     return sum(str(body.get("annunciated") or "") > since for body in recent)
+
+
+def _learning(summary: Mapping[str, Any]) -> str | None:
+    """Return a sentence while a site is commissioned."""
+    until = summary.get("learning_until")
+    return (
+        f"Learning what is normal here until {until}. Until then the shipped model judges, more coarsely: expect fewer "
+        "finds."
+        if until
+        else None
+    )
 
 
 def _rows_to_warm(library: Library, about: SiteAbout) -> int:

@@ -45,7 +45,7 @@ def read_zone(zone: str, about: Site, parts: Parts) -> ZoneNow:
     """A zone with all its nodes, their values, expected ranges and scores. A plant without zones has one named `-`."""
     zone = "" if zone == "-" else zone
     about.zone_number(zone)
-    expected = history_view.expected_now(parts.library, about, zone, parts.config.models.get(about.name))
+    expected = history_view.expected_now(parts.library, about, zone, parts.config.model_in_use(about.name, about.model))
     return zone_view.zone_now(parts.library, about, zone, expected)
 
 
@@ -61,7 +61,7 @@ def read_history(
 ) -> History:
     """Signals over time: smallest, mean and largest value per bucket, and the expected band."""
     span = site_view.span_ms(begin, to, parts.library.reader.last_commit(about.name)[0], HOURS_3)
-    model = parts.config.models.get(about.name)
+    model = parts.config.model_in_use(about.name, about.model)
     return history_view.history(parts.library, about, point, span, width, model, is_band=band)
 
 
@@ -98,7 +98,7 @@ def read_kpis(about: Site, parts: Parts, begin: Begin = None, to: Moment = None)
 @router.get("/sites/{site}/model")
 def read_model(about: Site, parts: Parts) -> ModelCard:
     """The model in use, its numbers and its card."""
-    return kpi_view.model_card(parts.library, about, parts.config.models.get(about.name))
+    return kpi_view.model_card(parts.library, about, parts.config.model_in_use(about.name, about.model))
 
 
 @router.post("/sites/{site}/stops", status_code=201, dependencies=[needs("stop")])
