@@ -70,7 +70,7 @@ def incident_view(library: Library, about: SiteAbout, key: str, drills: frozense
     line = _line(body, about, present_p(library, about, body), note, key in drills)
     zone, root = body.get("zone"), str(body.get("root"))
     signals = [_evidence(item, about) for item in body.get("evidence", ()) if item.get("kind") == "signal"]
-    edges = [item for item in body.get("evidence", ()) if item.get("kind") == "edge"]
+    edges = [item for item in body.get("evidence", ()) if item.get("kind") == "edge" and "source" in item]
     doubt = first_doubt(reader, about, body)
     names = about.names
     return Incident(
@@ -81,7 +81,9 @@ def incident_view(library: Library, about: SiteAbout, key: str, drills: frozense
         coverage=body.get("coverage"),
         alarms=[_full(alarm, zone, about) for alarm in body.get("alarms", [])],
         signals=signals,
-        edges=[EvidenceEdge(**{name: item[name] for name in EvidenceEdge.model_fields}) for item in edges],
+        edges=[
+            EvidenceEdge(**{name: item[name] for name in EvidenceEdge.model_fields if name in item}) for item in edges
+        ],
         hypotheses=[
             Hypothesis(kind=item["kind"], rank=RANKS[min(at, 2)], reasons=item["reasons"])
             for at, item in enumerate(body.get("hypotheses", ()))

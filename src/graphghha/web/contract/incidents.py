@@ -84,8 +84,9 @@ class Evidence(Answer):
 class EvidenceEdge(Answer):
     source: str
     target: str
-    relation: str
-    deviation: float
+    relation: str = ""
+    deviation: float | None = Field(default=None, description="of the reading that disagrees, in spreads")
+    weight: float | None = Field(default=None, description="how much the model attends to it, if it says so")
 
 
 class Hypothesis(Answer):
