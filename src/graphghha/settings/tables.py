@@ -186,7 +186,6 @@ class SiteTable(Credentials):
     lateness_s: float = Field(default=30.0, ge=0, le=3600)  # how long a row waits for late readings
     stale_after_s: float = Field(default=300.0, gt=0)  # a reading older than this is no longer used
     reports: Literal["interval", "changes"] = "interval"  # "changes": silence means "unchanged" while a zone is heard
-    time_zone: str | None = Field(default=None, max_length=64)  # such as America/Chicago, for people
     lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     patience_s: float = Field(default=86_400.0, ge=3_600, le=604_800)  # how long rows wait for stored readings
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins

@@ -145,13 +145,22 @@ class OwnForecast:
 
     def expected(self, values: NDArray[Any], fresh: Bools) -> tuple[Floats, Floats]:
         """Return mean and spread [p] after recent readings [n p]."""
+        mean, spread = self._rows(values, fresh, np.array([len(values) - 1]))
+        return mean[0], spread[0]
+
+    def series(self, values: NDArray[Any], fresh: Bools) -> tuple[Floats, Floats]:
+        """Return mean and spread [n p] for every row; the first rows have little history."""
+        return self._rows(values, fresh, np.arange(len(values)))
+
+    def _rows(self, values: NDArray[Any], fresh: Bools, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return mean and spread [r p] of some rows."""
         own, scale = self._own, self._own.scale
         filled = fill_forward(scale(values), fresh, np.zeros(own.num_signals))
-        looks = look_back(scale.inputs(filled), own.plan, np.array([len(filled) - 1]))
-        mean = own.expectation.predict(looks)[:PARTS].mean(axis=0)[0, :, 0]
+        looks = look_back(scale.inputs(filled), own.plan, rows)
+        mean = own.expectation.predict(looks)[:PARTS].mean(axis=0)[:, :, 0]
         spread = np.hypot(own.expectation.spread[0], own.expectation.floor)
         mean, spread = np.where(scale.is_constant, 0.0, mean), np.where(scale.is_constant, 1.0, spread)
-        return mean * scale.width + scale.center, spread * scale.width
+        return mean * scale.width + scale.center, np.broadcast_to(spread * scale.width, mean.shape)
 
 
 NODE_FEATURES = len(STATISTICS) + 4

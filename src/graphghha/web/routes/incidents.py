@@ -224,7 +224,7 @@ def _command(
     parts: Context, who: Identity, request: Request, order: Order, target: Target
 ) -> tuple[str, dict[str, Any]]:
     """Return the site of a target and the command for it."""
-    site = _site_of(parts, who, target)
+    site, asked = _site_of(parts, who, target), origin(who, address(request))
     made = Command(
         verb=Verb(order.verb),
         target=target.id,
@@ -232,7 +232,10 @@ def _command(
         for_ms=order.minutes * 60_000 if order.minutes and order.verb == "shelve" else None,
         reason=order.comment,
         disposition=order.disposition if order.verb == "dispose" else None,
-        **origin(who, address(request)),
+        by=asked["by"],
+        token=asked["token"],
+        address=asked["address"],
+        wall_time=asked["wall_time"],
     )
     return site, made.to_dict()
 
