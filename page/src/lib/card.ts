@@ -1,0 +1,58 @@
+// The report card of a model, as far as it has one. No figure without its count.
+import { NBSP, percent } from "./format";
+
+export interface Figure { value: string; title: string; says: string }
+export interface Family { name: string; attacks: number; found: number; right: number }
+export interface Bin { said: number; was: number; count: number }
+export interface ShiftRow { name: string; shipped: number | null; after: number | null }
+export interface Card { figures: Figure[]; families: Family[]; reliability: Bin[] | null; shift: ShiftRow[] }
+
+type Json = Record<string, unknown>;
+const object = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {});
+const number = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.map(Number) : []);
+
+/** Read what the page shows of a report card; parts that are missing are left out. */
+export function readCard(figures: Json): Card {
+  const card = object(figures["card"] ?? figures), unseen = object(object(figures["unseen_cases"])["card"]);
+  return { figures: headline(card, unseen), families: families(object(figures["families"])), reliability: reliability(object(object(figures["curves"])["reliability"])), shift: shift(figures["shift"]) };
+}
+
+function headline(card: Json, unseen: Json): Figure[] {
+  const found: Figure[] = [];
+  const seen = number(card["observable_events"]), all = number(card["events"]), recall = number(card["event_recall"]);
+  if (recall !== null && seen !== null)
+    found.push({ value: percent(recall), title: "attacks found", says: `${Math.round(recall * seen)} of ${seen} visible ones${all !== null ? `; ${all - seen} more never showed` : ""}` });
+  const hit = number(card["hit_at_1"]), strict = number(card["hit_at_1_strict"]);
+  if (hit !== null) found.push({ value: percent(hit), title: "right node first", says: strict !== null ? `or one no reading tells apart; strictly ${percent(strict)}` : `of ${seen ?? "the"} attacks` });
+  const delay = number(card["median_ttd_min"]), slow = number(card["p90_ttd_min"]);
+  if (delay !== null) found.push({ value: `${delay.toFixed(0)}${NBSP}min`, title: "median delay", says: slow !== null ? `nine of ten within ${slow.toFixed(0)} min` : "" });
+  const wrong = number(card["false_alarms_per_day"]), late = number(card["late_per_day"]), days = number(card["days"]);
+  if (wrong !== null) found.push({ value: wrong.toFixed(2), title: "false alarms a day", says: `${days !== null ? `over ${days} building-days` : ""}${late !== null ? `; ${late.toFixed(2)} more while a zone recovers` : ""}` });
+  const newHit = number(unseen["hit_at_1"]), newRecall = number(unseen["event_recall"]), newWrong = number(unseen["false_alarms_per_day"]), newEvents = number(unseen["observable_events"]);
+  if (newHit !== null) found.push({ value: percent(newHit), title: "right node, cases never taught", says: `of ${newEvents} attacks; zone found ${percent(newRecall ?? 0)}${newWrong !== null ? `; ${newWrong.toFixed(2)} false alarms a day` : ""}` });
+  const ece = number(card["ece"]);
+  if (ece !== null) found.push({ value: ece.toFixed(3), title: "calibration error", says: "of probabilities from 0.05" });
+  return found;
+}
+
+function families(all: Json): Family[] {
+  return Object.entries(all)
+    .map(([name, value]) => {
+      const row = object(value);
+      return { name: name.replaceAll("_", " "), attacks: number(row["observable_events"]) ?? 0, found: number(row["event_recall"]) ?? 0, right: number(row["hit_at_1"]) ?? 0 };
+    })
+    .filter((row) => row.attacks > 0)
+    .sort((a, b) => a.right + a.found - b.right - b.found || a.name.localeCompare(b.name));
+}
+
+function reliability(curve: Json): Bin[] | null {
+  const said = numbers(curve["confidence"]), was = numbers(curve["frequency"]), counts = numbers(curve["counts"]);
+  if (!said.length || said.length !== was.length) return null;
+  return said.map((value, place) => ({ said: value, was: was[place]!, count: counts[place] ?? 0 })).filter((bin) => bin.count > 0);
+}
+
+function shift(rows: unknown): ShiftRow[] {
+  if (!Array.isArray(rows)) return [];
+  return rows.map(object).filter((row) => typeof row["name"] === "string").map((row) => ({ name: String(row["name"]), shipped: number(row["shipped"]), after: number(row["after"]) }));
+}

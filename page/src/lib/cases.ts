@@ -1,0 +1,37 @@
+// Cases of the studio, grouped as people think of them; cases that differ in strength alone are one choice.
+import type { Case } from "../api/types";
+
+const FAMILIES: readonly [title: string, says: string, families: readonly string[]][] = [
+  ["Valves", "held, leaking", ["valve"]], ["Damper", "held, leaking", ["damper"]],
+  ["Sensors", "offset, ramp, saturated, replay", ["sensor_bias", "sensor_ramp", "sensor_saturated", "replay", "sensor"]],
+  ["Commands", "more than was asked for", ["command_offset"]], ["Controllers", "reversed, hunting, setpoints", ["controller", "setpoint", "interlock"]],
+  ["Coils and air path", "fouled, blocked", ["coil_fouling", "airflow_obstruction"]], ["Coordinated, stealthy", "many nodes, or short", ["coordinated", "stealthy", "temporary"]],
+];
+
+export interface Family { title: string; says: string; cases: Case[] }
+export interface Kind { name: string; title: string; cases: Case[] }
+
+export function byFamily(cases: readonly Case[]): Family[] {
+  const found: Family[] = FAMILIES.map(([title, says, families]) => ({ title, says, cases: cases.filter((item) => families.includes(item.family)) }));
+  const known = new Set(FAMILIES.flatMap(([, , families]) => families));
+  const rest = cases.filter((item) => !known.has(item.family));
+  if (rest.length) found.push({ title: "Others", says: "", cases: rest });
+  return found.filter((family) => family.cases.length > 0);
+}
+
+/** Return the name of a case without its strength. */
+export const stem = (item: Case): string => {
+  const parts = item.name.split("_");
+  const last = parts.at(-1)!;
+  const isStrength = /^[+-]?\d/.test(last) || (item.severity && last.toLowerCase() === item.severity.toLowerCase()) || /^(minor|moderate|severe)$/i.test(last);
+  return parts.length > 1 && isStrength ? parts.slice(0, -1).join("_") : item.name;
+};
+
+export const strength = (item: Case): string => item.severity || item.name.slice(stem(item).length + 1) || "as it is";
+
+/** Return the cases of a family as kinds with one or more strengths. */
+export function kinds(cases: readonly Case[]): Kind[] {
+  const found = new Map<string, Case[]>();
+  for (const item of cases) (found.get(stem(item)) ?? found.set(stem(item), []).get(stem(item))!).push(item);
+  return [...found].map(([name, all]) => ({ name, title: all[0]!.title || name, cases: all }));
+}

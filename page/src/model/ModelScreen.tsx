@@ -1,0 +1,76 @@
+// What the model found and what it missed, in the same size; no figure without its count.
+import type { ModelCard } from "../api/types";
+import { NBSP, count, percent } from "../lib/format";
+import { readCard, type Family } from "../lib/card";
+import { useResource } from "../store/resource";
+import { about } from "../store/site";
+import { Icon } from "../ui/Icon";
+import { Part } from "../ui/Part";
+import { Calibration } from "./Calibration";
+import { Shift } from "./Shift";
+
+export function ModelScreen() {
+  const path = `/sites/${encodeURIComponent(about.value!.name)}/model`;
+  const card = useResource<ModelCard>(path);
+  return <Part of={card} what="model card">{(value) => <Shown card={value} path={path} />}</Part>;
+}
+
+function Shown({ card, path }: { card: ModelCard; path: string }) {
+  const read = readCard(card.figures);
+  return (
+    <>
+      <div class="zone-head">
+        <h1>Model {card.model.split("@")[0]}</h1><code class="dim">{card.model.split("@")[1] ?? ""}</code>
+        <span class="dim row">{card.signed_by ? <><Icon name="check" /> signed by {card.signed_by}</> : "not signed"}</span>
+        <span class="grow" />
+        <a class="button" href={`/api/v1${path}`} download="model-card.json">Card as JSON</a>
+        <button class="button" onClick={() => print()}><Icon name="print" /> Print</button>
+      </div>
+      <div class="stack">
+        {read.figures.length > 0 && (
+          <section class="card model-figures" aria-label="Figures of the report card">
+            {read.figures.map((figure) => <div key={figure.title}><div class="big-figures"><span class="figure">{figure.value}</span></div><div>{figure.title}</div><div class="small dim">{figure.says}</div></div>)}
+          </section>
+        )}
+        <div class="model">
+          <div class="stack">
+            {read.reliability && <Calibration bins={read.reliability} />}
+            <section class="card"><header><h2>What decides about alarms</h2></header>
+              <dl class="body about-node">{Object.entries(card.levels).filter(([, value]) => typeof value !== "object" || value === null).map(([name, value]) => [<dt key={name}>{name.replaceAll("_", " ")}</dt>, <dd key={`${name}-value`}>{String(value)}</dd>])}</dl></section>
+          </div>
+          {read.families.length > 0 && <Families rows={read.families} />}
+          <div class="stack">
+            {read.shift.length > 0 && <Shift rows={read.shift} />}
+            {card.card && <section class="card"><header><h2>Its card</h2><span class="aside">what it cannot do is part of it</span></header><div class="body card-text" tabIndex={0}>{card.card}</div></section>}
+            {card.changes.length > 0 && <section class="card"><header><h2>Changes</h2></header><ul>{card.changes.map((event) => <li key={event.number} class="body small">{event.time.slice(0, 16).replace("T", " ")} {event.text}</li>)}</ul></section>}
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Families({ rows }: { rows: Family[] }) {
+  const x = (share: number) => 4 + share * 132;
+  return (
+    <section class="card" aria-label="By kind of attack, weakest first">
+      <header><h2>By kind of attack, weakest first</h2><span class="aside legend"><span>○ found</span><span>◆ right node first</span></span></header>
+      <table>
+        <thead><tr><th>kind</th><th class="right">attacks</th><th>0 to 100{NBSP}%</th></tr></thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td>{row.name}</td><td class="right dim">{count(row.attacks)}</td>
+              <td>
+                <svg class="picture" viewBox="0 0 140 14" role="img" aria-label={`found ${percent(row.found)}, right node first ${percent(row.right)}`} style={{ maxWidth: "150px" }}>
+                  <line class="grid" x1="4" x2="136" y1="7" y2="7" /><line class="curve" x1={x(row.right)} x2={x(row.found)} y1="7" y2="7" />
+                  <circle cx={x(row.found)} cy="7" r="3.6" fill="var(--card)" stroke="var(--ink)" stroke-width="1.6" /><path class="point" d={`M${x(row.right)} 3.4l3.6 3.6-3.6 3.6-3.6-3.6z`} />
+                </svg>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+// The incidents of today as bars: an alarm stands, settles, is closed.
+import type { IncidentLine, ScoreHistory } from "../api/types";
+import { clock, ms } from "../lib/format";
+import { here } from "../store/router";
+
+interface Props { incidents: IncidentLine[]; scores: ScoreHistory | null; now: number; zone?: string }
+const WIDTH = 970, LEFT = 4, LANE = 14;
+
+export function Lanes({ incidents, now, zone }: Props) {
+  const shown = incidents.filter((item) => item.part_of === null).slice(0, 8).sort((a, b) => ms(a.since) - ms(b.since));
+  if (!shown.length) return null;
+  const from = Math.min(now - 4 * 3_600_000, Math.max(ms(shown[0]!.since) - 1_800_000, now - 24 * 3_600_000));
+  const to = now + (now - from) * 0.06;
+  const x = (at: number) => LEFT + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - 2 * LEFT);
+  const step = Math.max(1_800_000, Math.ceil((now - from) / 9 / 1_800_000) * 1_800_000);
+  const ticks: number[] = [];
+  for (let at = Math.ceil(from / step) * step; at < now - step / 3; at += step) ticks.push(at);
+  const height = shown.length * LANE + 24;
+  return (
+    <section class="card wide-only" aria-label="Incidents today">
+      <header><h2>Incidents today</h2><span class="aside">bar = alarm stands · pale = back in range or closed</span></header>
+      <div class="body">
+        <svg class="lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${shown.length} incidents, the first since ${clock(ms(shown[0]!.since), zone)}`}>
+          {ticks.map((at) => (
+            <g key={at}><line class="grid" x1={x(at)} x2={x(at)} y1="0" y2={height - 16} /><text x={x(at) + 2} y={height - 4}>{clock(at, zone)}</text></g>
+          ))}
+          {shown.map((item, lane) => {
+            const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = `${item.zone_title} ${item.name}`;
+            const isLeft = begin > 220;
+            return (
+              <a key={item.id} href={here("incident", item.id)} data-priority={item.priority} aria-label={label}>
+                <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(end) - begin)} height="7" />
+                <text x={isLeft ? begin - 6 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>
+              </a>
+            );
+          })}
+          <line class="now" x1={x(now)} x2={x(now)} y1="0" y2={height - 16} />
+          <text x={x(now) + 4} y={height - 4} class="strong">now</text>
+        </svg>
+      </div>
+    </section>
+  );
+}

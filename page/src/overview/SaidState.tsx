@@ -1,0 +1,69 @@
+// The states of a site in words: nothing wrong, first start, learning, source lost, monitor stopped, flood.
+import type { ScoreHistory, SiteAbout, SiteState } from "../api/types";
+import { clock, count, day, duration, ms } from "../lib/format";
+import { here } from "../store/router";
+import { open } from "../store/site";
+
+interface Props { now: SiteState; about: SiteAbout; zone?: string; plant: number; scores: ScoreHistory | null }
+
+export function SaidState(props: Props) {
+  const { now, about, zone, plant } = props;
+  if (now.monitor === "stopped")
+    return <Said title={`The monitor does not answer${now.as_of ? ` since ${clock(ms(now.as_of), zone)}` : ""}.`} text={`Nothing is judged. Last data ${now.as_of ? clock(ms(now.as_of), zone) : "unknown"}.`} isHatched />;
+  if (now.is_lost) {
+    const since = now.lost?.since ?? now.as_of;
+    const tries = now.lost?.tries ? ` tried ${count(now.lost.tries)} times${now.lost.next_try_s ? `, next try in ${now.lost.next_try_s} s` : ""}.` : "";
+    const silent = since ? `No reading since ${clock(ms(since), zone)}${now.age_s ? ` (${duration(now.age_s * 1000)})` : ""}. ` : "";
+    return <Said title="Nobody is watching: the source is silent" text={`${silent}${now.lost?.reason ?? ""}${tries} Alarms that stood keep standing.`} isHatched />;
+  }
+  if (!now.is_warm)
+    return <Said title="Nothing has been judged yet." text={`The windows fill${now.warm_at ? ` until ${clock(ms(now.warm_at), zone)}` : ""}. Until then every node is unknown.`} />;
+  if (now.learning) return <Said title="Learning what is normal here" text={now.learning} />;
+  if (now.is_flood) return <Flood now={now} zone={zone} />;
+  if (!open.value.length && !now.stale.length && now.counters.unknown === 0) return <NothingWrong now={now} about={about} plant={plant} zone={zone} scores={props.scores} />;
+  return null;
+}
+
+function Said({ title, text, isHatched = false }: { title: string; text: string; isHatched?: boolean }) {
+  return <div class={`card said-state ${isHatched ? "strong-edge" : ""}`} role="status"><h2 class="strong">{title}</h2><p class="dim">{text}</p></div>;
+}
+
+function NothingWrong({ now, about, plant, zone, scores }: Props) {
+  const since = now.last_closed ? ms(now.last_closed) : null;
+  const { counters } = now;
+  return (
+    <div class="card said-state">
+      <h2 class="strong">{since ? `No incidents since ${day(since, zone)} ${clock(since, zone)}` : "No incidents so far"}</h2>
+      <p class="dim">
+        {since ? `${duration(plant - since)}. ` : ""}All {count(about.zones_info.length)} zones were scored this minute: {count(counters.scored)} of {count(counters.nodes)} nodes,
+        {" "}{count(counters.fresh)} of {count(counters.points)} points fresh.
+      </p>
+      {scores && <ScoredMinutes scores={scores} />}
+    </div>
+  );
+}
+
+/** One bar per scored bucket: proof that somebody looks. */
+function ScoredMinutes({ scores }: { scores: ScoreHistory }) {
+  const last = scores.times.slice(-90);
+  const first = scores.times.length - last.length;
+  return (
+    <div>
+      <p class="label">one bar = {duration(scores.bucket_ms)} scored, newest right; hatched = unknown</p>
+      <div class="minutes" aria-hidden="true">
+        {last.map((time, place) => <i key={time} class={scores.series.some((one) => one.p[first + place] === null) ? "unknown" : ""} />)}
+      </div>
+    </div>
+  );
+}
+
+function Flood({ now, zone }: { now: SiteState; zone?: string }) {
+  const held = open.value.filter((item) => item.announced === null).length;
+  return (
+    <div class="card said-state" role="status">
+      <h2 class="strong">{count(open.value.length)} incidents, {count(open.value.length - held)} announced{now.flood_since ? `, flood since ${clock(ms(now.flood_since), zone)}` : ""}</h2>
+      <p class="dim">The strongest first, zones you have not heard about before the rest. {count(held)} wait and are in the list. They share a cause?</p>
+      <p><a href={here("alarms", null, { show: "open" })}>Open list</a></p>
+    </div>
+  );
+}
