@@ -23,7 +23,7 @@ import { hold } from "../src/lib/rows";
 import { joinParts, localise } from "../src/lib/sentence";
 import { stretches } from "../src/lib/stretches";
 import { visible } from "../src/lib/window";
-import { groups, layoutFor, zonesOfText } from "../src/lib/zones";
+import { groups, layoutFor, zoneRange, zonesOfText } from "../src/lib/zones";
 import template from "./fixtures/template.json";
 
 const plant = { ...template, main_value: { role: "RM_TEMP", name: "room", settings: [] } } as unknown as SiteAbout;
@@ -172,6 +172,8 @@ test("zones are named as people write them", () => {
   assert.equal(zonesOfText("47-50", names), undefined);
   assert.deepEqual([12, 48, 480].map(layoutFor), ["tiles", "matrix", "strip"]);
   const zones = names.map((zone, n) => ({ zone, title: `Zone ${n + 1}`, group: n < 24 ? "Floor 1" : "Floor 2" }));
+  assert.equal(zoneRange(["zone-45", "zone-46", "zone-48", "zone-02"], zones), "zones 2, 45–46, 48");
+  assert.equal(zoneRange(null, zones), "the whole site");
   assert.deepEqual(groups(zones, 12).map((group) => group.places.length), [24, 24]);
   assert.deepEqual(groups(zones.map((zone) => ({ ...zone, group: "" })), 12).map((group) => group.name), ["1–12", "13–24", "25–36", "37–48"]);
 });

@@ -33,6 +33,7 @@ export interface PlotProps {
   sync?: string;
 }
 
+export const P_RANGE: [number, number] = [-0.06, 1.08];
 const LEFT = 44, RIGHT = 10;
 
 export function Plot(props: PlotProps) {

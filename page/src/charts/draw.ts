@@ -150,6 +150,8 @@ export function drawVertical(plot: uPlot, at: number, stroke: string, text = "",
     pen.lineTo(place, plot.bbox.top + plot.bbox.height);
     pen.stroke();
     if (!text) return;
+    pen.textAlign = "left";
+    pen.textBaseline = "alphabetic";
     pen.font = `600 ${11 * ratio()}px system-ui, sans-serif`;
     const width = pen.measureText(text).width, left = place - width - 8 * ratio();
     pen.fillStyle = ground;
@@ -172,6 +174,7 @@ export function drawMark(plot: uPlot, mark: Mark, paint: (name: string) => strin
   pen.translate(place - 12 * scale, plot.bbox.top - 2 * ratio());
   pen.scale(scale, scale);
   pen.textAlign = "center";
+  pen.textBaseline = "alphabetic";
   pen.font = "700 15px system-ui, sans-serif";
   if (mark.priority) {
     const shape = new Path2D(GLYPHS[mark.priority]), number = digit(mark.priority);

@@ -35,7 +35,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
         {asTable ? <NodeTable nodes={shown.nodes.map((one) => values.get(site.template[one.node]!.role)).filter((one): one is NodeNow => !!one)} /> : (
           <svg class="graph" viewBox={`0 0 ${WIDTH} ${shown.height}`} role="group" aria-label={`Graph around ${incident.name}: ${shown.nodes.length} nodes. Arrow keys walk along edges.`}>
             {["command", "action", "effect"].map((word, place) => <text key={word} class="head" x={shown.columns[place]! - 12} y="12">{word}</text>)}
-            {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}`} from={find(shown.nodes, edge.source)} to={find(shown.nodes, edge.target)} kind={edge.kind}
+            {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}`} from={find(shown.nodes, edge.source, root)} to={find(shown.nodes, edge.target, root)} kind={edge.kind}
               isBold={edge.source === root && odd.has(site.template[edge.target]!.role) || edge.target === root && (odd.has(incident.root) || incident.edges.some((one) => one.source === site.template[edge.source]!.role))} />)}
             {shown.nodes.map((placed) => {
               const node = site.template[placed.node]!, value = values.get(node.role), evidence = odd.get(node.role), isRoot = placed.node === root;
@@ -46,10 +46,10 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
                 <a key={node.role} class="thing" tabIndex={0} data-node={placed.node} href={here("zones", `${incident.zone}/${node.role}`)}
                   aria-label={`${node.name}, ${node.kind}${words ? `, ${words}` : value?.text ? `, ${value.text}` : ""}, P ${formatP(p)}`}
                   onKeyDown={(event) => walk(event, placed.node, shown)}>
-                  <circle class="halo" cx={placed.x} cy={placed.y} r={isRoot ? 22 : 13} />
+                  <circle class="halo" cx={placed.x} cy={placed.y} r={isRoot ? 28 : 13} />
                   {isRoot && <RootRing placed={placed} kind={node.kind} priority={incident.priority} />}
                   <use href={`#${node.kind}`} class="node" data-kind={node.kind} data-level={level} data-priority={isRoot ? incident.priority : node.priority}
-                    x={placed.x - (isRoot ? 16 : 8)} y={placed.y - (isRoot ? 16 : 8)} width={isRoot ? 32 : 16} height={isRoot ? 32 : 16} />
+                    x={placed.x - (isRoot ? 20 : 8)} y={placed.y - (isRoot ? 20 : 8)} width={isRoot ? 40 : 16} height={isRoot ? 40 : 16} />
                   {isRoot && <g data-priority={incident.priority}><text class="number" x={placed.x} y={placed.y + 4}>{graphP(incident.p)}</text></g>}
                   <Name placed={placed} name={node.name} words={words} isBold={isRoot || !!evidence} column={shown.columns.indexOf(placed.x)} isRoot={isRoot} />
                 </a>
@@ -66,7 +66,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
   );
 }
 
-const find = (nodes: Placed[], node: number): Placed => nodes.find((one) => one.node === node)!;
+const find = (nodes: Placed[], node: number, root: number): Placed & { isRoot: boolean } => ({ ...nodes.find((one) => one.node === node)!, isRoot: node === root });
 
 function walk(event: KeyboardEvent & { currentTarget: Element }, node: number, shown: { nodes: Placed[]; edges: Parameters<typeof step>[3] }): void {
   if (!event.key.startsWith("Arrow")) return;
@@ -75,27 +75,35 @@ function walk(event: KeyboardEvent & { currentTarget: Element }, node: number, s
   (event.currentTarget.parentElement?.querySelector(`[data-node="${to}"]`) as SVGElement | null)?.focus();
 }
 
-function EdgeLine({ from, to, kind, isBold }: { from: Placed; to: Placed; kind: string; isBold: boolean }) {
-  const dx = to.x - from.x, dy = to.y - from.y, length = Math.hypot(dx, dy) || 1, gap = 14;
-  const x1 = from.x + (dx / length) * gap, y1 = from.y + (dy / length) * gap, x2 = to.x - (dx / length) * gap, y2 = to.y - (dy / length) * gap;
+function EdgeLine({ from, to, kind, isBold }: { from: Placed & { isRoot?: boolean }; to: Placed & { isRoot?: boolean }; kind: string; isBold: boolean }) {
+  const dx = to.x - from.x, dy = to.y - from.y, length = Math.hypot(dx, dy) || 1, gap = 14, before = from.isRoot ? 28 : gap, after = to.isRoot ? 30 : gap;
+  const x1 = from.x + (dx / length) * before, y1 = from.y + (dy / length) * before, x2 = to.x - (dx / length) * after, y2 = to.y - (dy / length) * after;
   const bend = Math.abs(dx) < 1 ? (from.x < 100 ? -24 : 24) : 0;
   return <path class={`edge ${kind} ${isBold ? "bold" : ""}`} d={bend ? `M${x1} ${y1}Q${from.x + bend} ${(y1 + y2) / 2} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}`} marker-end="url(#arrow)" />;
 }
 
 function RootRing({ placed, kind, priority }: { placed: Placed; kind: string; priority: string }) {
-  return <g data-priority={priority}>{kind === "actuator" ? <path class="root-ring" d={`M${placed.x} ${placed.y - 21}l21 21-21 21-21-21z`} />
-    : <rect class="root-ring" x={placed.x - 20} y={placed.y - 20} width="40" height="40" rx={kind === "sensor" ? 20 : 4} />}</g>;
+  return <g data-priority={priority}>{kind === "actuator" ? <path class="root-ring" d={`M${placed.x} ${placed.y - 25}l25 25-25 25-25-25z`} />
+    : <rect class="root-ring" x={placed.x - 23} y={placed.y - 23} width="46" height="46" rx={kind === "sensor" ? 23 : 6} />}</g>;
+}
+
+/** Break a long name at a space. */
+function twoLines(name: string, most: number): string[] {
+  const at = name.length > most ? name.lastIndexOf(" ", most) : -1;
+  return at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name];
 }
 
 function Name({ placed, name, words, isBold, column, isRoot }: { placed: Placed; name: string; words: string; isBold: boolean; column: number; isRoot: boolean }) {
   const isRight = column === 2;
-  const x = isRight ? placed.x + 14 : placed.x, y = isRight ? placed.y + (words ? -2 : 4) : placed.y + (isRoot ? 38 : 24);
+  const x = isRight ? placed.x + 14 : placed.x, y = isRight ? placed.y + (words ? -2 : 4) : column === 0 ? placed.y - (words ? 28 : 14) : placed.y + (isRoot ? 40 : 22);
   const anchor = isRight ? "start" : column === 0 ? "start" : "middle";
   const left = column === 0 ? placed.x - 14 : x;
+  const lines = isRight ? [name.length > 25 ? `${name.slice(0, 24)}…` : name] : twoLines(name, isRoot ? 22 : 17);
+  const up = column === 0 ? (lines.length - 1) * 14 : 0;
   return (
     <>
-      <text class={isBold ? "bold" : ""} x={left} y={y} text-anchor={anchor}>{name.length > 22 && isRight ? `${name.slice(0, 21)}…` : name}</text>
-      {words && <text class="second" x={left} y={y + 14} text-anchor={anchor}>{words}</text>}
+      {lines.map((line, place) => <text key={line} class={isBold ? "bold" : ""} x={left} y={y - up + place * 14} text-anchor={anchor}>{line}</text>)}
+      {words && <text class="second" x={left} y={y - up + lines.length * 14} text-anchor={anchor}>{words}</text>}
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { Hypothesis, Incident } from "../api/types";
 
 export function Hypotheses({ incident }: { incident: Incident }) {
   return (
-    <section class="card" aria-label="What it may be">
+    <section class="card hypotheses-card" aria-label="What it may be">
       <header><h2>What it may be</h2><span class="aside">{incident.hypotheses.length ? "best fit first; no probabilities" : ""}</span></header>
       {incident.hypotheses.length === 0 && (
         <p class="body small dim">This model names a node, not a cause: an equipment fault, somebody's work on it, or manipulation. Look, then say what it was.</p>

@@ -2,7 +2,7 @@
 import { query } from "../api/client";
 import type { History, Incident, ScoreHistory, Series } from "../api/types";
 import { SignalChart } from "../charts/SignalChart";
-import { Plot, type Mark } from "../charts/Plot";
+import { P_RANGE, Plot, type Mark } from "../charts/Plot";
 import { clock, formatP, ms } from "../lib/format";
 import { commandOf } from "../lib/commands";
 import { useResource } from "../store/resource";
@@ -65,7 +65,7 @@ function PChart({ value, incident, since, marks, asTable }: { value: ScoreHistor
   return (
     <figure class="signal">
       <figcaption class="title"><span><strong>P(attack)</strong> <span class="dim">{incident.name} · dotted: alarm level {level.toFixed(2)}</span></span><span class="dim">now {formatP(last)}</span></figcaption>
-      <Plot times={value.times} lines={[{ values: p }]} range={[0, 1.04]} level={level} since={since} sinceText={`since ${clock(since, zone.value)}`} marks={marks}
+      <Plot times={value.times} lines={[{ values: p }]} range={P_RANGE} level={level} since={since} sinceText={`since ${clock(since, zone.value)}`} marks={marks}
         height={48} zone={zone.value} label={`P of ${incident.name}, now ${formatP(last)}`} />
     </figure>
   );

@@ -9,7 +9,7 @@ export function StoryCard({ incident }: { incident: Incident }) {
   const now = asOf.value ?? ms(incident.time);
   const time = (at: number) => (day(at, zone.value) === day(now, zone.value) ? clock(at, zone.value) : `${day(at, zone.value)}`);
   return (
-    <section class="card" aria-label="Story">
+    <section class="card story-card" aria-label="Story">
       <header><h2>Story</h2></header>
       <ol class="body story">
         {incident.story.map((item, place) => (

@@ -1,8 +1,9 @@
 // How the alarms behave, against ISA-18.2, and how often they were right.
 import { useState } from "preact/hooks";
 import { query } from "../api/client";
-import type { Kpis } from "../api/types";
-import { count, day, ms, percent, plural } from "../lib/format";
+import type { Disposition, Kpis } from "../api/types";
+import { dispositionWord } from "../lib/codes";
+import { count, day, ms, percent } from "../lib/format";
 import { wilson } from "../lib/interval";
 import { useResource } from "../store/resource";
 import { here } from "../store/router";
@@ -54,8 +55,8 @@ function WorstNodes({ kpis }: { kpis: Kpis }) {
         {kpis.worst_nodes.slice(0, 10).map((node) => (
           <tr key={`${node.zone_title} ${node.name}`}>
             <td>{node.zone_title ? `${node.zone_title} · ` : ""}{node.name}</td><td class="right strong">{node.count}</td>
-            <td><svg width="130" height="10" aria-hidden="true"><rect width={(node.count / most) * 130} height="10" class="axis-text" fill="currentColor" /></svg></td>
-            <td class="dim">{Object.entries(node.by_disposition ?? {}).map(([what, n]) => `${what} ${n}`).join(", ")}</td>
+            <td><svg width="130" height="10" aria-hidden="true"><rect width={(node.count / most) * 130} height="10" class="bar-fill" /></svg></td>
+            <td class="dim">{Object.entries(node.by_disposition ?? {}).map(([what, n]) => `${dispositionWord(what as Disposition)} ${n}`).join(", ")}</td>
           </tr>
         ))}
       </tbody></table>
@@ -69,7 +70,7 @@ function Below({ kpis }: { kpis: Kpis }) {
   const took = kpis.time_to_acknowledge_min;
   return (
     <section class="card">
-      <div class="body big-figures said-state">
+      <div class="body big-figures padded">
         <div><h2>Time to acknowledge</h2><p>{took ? <><strong>{Math.round(took.median)} min</strong> <span class="dim">median</span> <strong>{Math.round(took.p90)} min</strong> <span class="dim">nine of ten</span></> : <span class="dim">no figure yet</span>}</p></div>
         <div><h2>Put aside now</h2><p><strong>{of("shelved")}</strong> <span class="dim">shelved</span> <strong>{of("suppressed")}</strong> <span class="dim">suppressed</span> <strong>{of("out-of-service")}</strong> <span class="dim">out of service</span></p></div>
         {kpis.found_by_people && <div><h2>Found by people, not by us</h2><p><strong>{kpis.found_by_people.length}</strong> <span class="dim">{kpis.found_by_people.map((item) => item.text).join("; ")}</span></p></div>}
@@ -109,7 +110,7 @@ function Right({ kpis }: { kpis: Kpis }) {
           </>
         )}
         {kpis.not_judged > 0 && (
-          <p><strong>{plural(kpis.not_judged, "waits", "wait").replace(/^(\d+) waits/, "1 waits")} for your judgement.</strong> <span class="dim">Without it these figures, and the p you are shown, cannot become this site's own.</span>{" "}
+          <p><strong>{count(kpis.not_judged)} {kpis.not_judged === 1 ? "waits" : "wait"} for your judgement.</strong> <span class="dim">Without it these figures, and the p you are shown, cannot become this site's own.</span>{" "}
             <a href={here("alarms", null, { show: "unjudged" })}>Judge them</a></p>
         )}
         <p class="label">{day(ms(kpis.start), zone.value)} – {day(ms(kpis.end), zone.value)}</p>

@@ -18,7 +18,7 @@ export function within(root: number, edges: readonly TemplateEdge[], steps: numb
   return found;
 }
 
-const COLUMNS: [number, number, number] = [40, 195, 300];
+const COLUMNS: [number, number, number] = [36, 172, 270];
 const ROW = 44, MIDDLE_ROW = 74;
 
 /** Place the root in the middle of its column and its neighbours in the columns of the template, by their order there. */

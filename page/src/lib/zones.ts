@@ -43,3 +43,17 @@ export function groups(zones: readonly ZoneInfo[], rowLength: number): Group[] {
 
 /** Return the short name of a zone for small cells: its number, if it has one. */
 export const shortName = (info: ZoneInfo): string => /(\d+)\s*$/.exec(info.title)?.[1] ?? info.title;
+
+/** Return zones in words, runs joined: `zones 45–48, 50`. */
+export function zoneRange(zones: readonly string[] | null, all: readonly ZoneInfo[]): string {
+  if (!zones) return "the whole site";
+  const places = zones.map((zone) => all.findIndex((info) => info.zone === zone)).filter((place) => place >= 0).sort((a, b) => a - b);
+  const runs: [number, number][] = [];
+  for (const place of places) {
+    const last = runs.at(-1);
+    if (last && last[1] === place - 1) last[1] = place;
+    else runs.push([place, place]);
+  }
+  const name = (place: number) => shortName(all[place]!);
+  return `${places.length === 1 ? "zone" : "zones"} ${runs.map(([first, last]) => (first === last ? name(first) : `${name(first)}–${name(last)}`)).join(", ")}`;
+}

@@ -1,6 +1,6 @@
 // Many zones as small faces, grouped by floor.
 import { memo } from "../ui/memo";
-import type { SiteAbout, ZoneState } from "../api/types";
+import type { PlannedStop, SiteAbout, ZoneState } from "../api/types";
 import { stateWord } from "../lib/codes";
 import { groups, shortName, type Group } from "../lib/zones";
 import { here } from "../store/router";
@@ -16,10 +16,10 @@ export function groupWords(places: number[], zones: ZoneState[]): { text: string
   return { text: parts.join(" · ") || "normal", waits: fresh > 0 };
 }
 
-const Face = memo(function Face({ about, place, now }: { about: SiteAbout; place: number; now: ZoneState }) {
+const Face = memo(function Face({ about, place, now, isStopped }: { about: SiteAbout; place: number; now: ZoneState; isStopped: boolean }) {
   const info = about.zones_info[place]!;
   const isAlarm = now.state === "unacknowledged" || now.state === "acknowledged" || now.state === "returned";
-  const words = isAlarm ? now.root : now.state === "normal" ? (now.unknown ? `${now.unknown} unknown` : "") : stateWord(now.state);
+  const words = isAlarm ? now.root : now.state === "normal" ? (now.unknown ? `${now.unknown} unknown` : "") : isStopped ? "planned stop" : stateWord(now.state);
   return (
     <a class="card face" href={here("zones", info.zone)} data-state={now.state} data-priority={now.priority ?? undefined}
       aria-label={`${info.title}: ${words || "normal"}${isAlarm ? `, ${stateWord(now.state)}` : ""}`}>
@@ -30,13 +30,14 @@ const Face = memo(function Face({ about, place, now }: { about: SiteAbout; place
   );
 });
 
-export function Faces({ about, zones }: { about: SiteAbout; zones: ZoneState[] }) {
+export function Faces({ about, zones, stops }: { about: SiteAbout; zones: ZoneState[]; stops: PlannedStop[] }) {
+  const isStopped = (zone: string) => stops.some((stop) => stop.zones === null || stop.zones.includes(zone));
   return (
     <div class="faces">
       {groups(about.zones_info, 12).map((group: Group) => (
         <div class="group" key={group.name}>
           <div class="about"><strong>{group.name}</strong><div class="label">{groupWords(group.places, zones).text}</div></div>
-          {group.places.map((place) => zones[place] && <Face key={place} about={about} place={place} now={zones[place]!} />)}
+          {group.places.map((place) => zones[place] && <Face key={place} about={about} place={place} now={zones[place]!} isStopped={isStopped(about.zones_info[place]!.zone)} />)}
         </div>
       ))}
     </div>

@@ -43,12 +43,12 @@ export function Overview() {
             <div class="tools">
               {zones > 12 && <Segments label="Layout" value={layout} onChange={(value) => (layouts.value = { ...layouts.value, [site.name]: value })}
                 options={[{ value: "tiles", title: "Tiles" }, { value: "matrix", title: "Matrix" }, { value: "strip", title: "Strip" }]} />}
-              <Button kind="tall" refused={refusal("stop")} onClick={() => (dialog.value = { kind: "stop" })}><Icon name="pause" /> Plan a stop...</Button>
+              <Button refused={refusal("stop")} onClick={() => (dialog.value = { kind: "stop" })}><Icon name="pause" /> Plan a stop...</Button>
             </div>
           </Counters>
           <SaidState now={now} about={site} zone={zone.value} plant={plant} scores={history.value} />
           <PlannedStops now={now} zone={zone.value} />
-          {layout === "tiles" ? <Tiles history={history.value} /> : layout === "matrix" ? <Faces about={site} zones={now.zones} /> : <Strips about={site} zones={now.zones} />}
+          {layout === "tiles" ? <Tiles history={history.value} /> : layout === "matrix" ? <Faces about={site} zones={now.zones} stops={now.planned_stops} /> : <Strips about={site} zones={now.zones} />}
           {layout !== "strip" && <Legend levels={site.levels} />}
           {layout !== "strip" && <Lanes incidents={recent} scores={history.value} now={plant} zone={zone.value} />}
         </div>

@@ -3,7 +3,8 @@ import type { SiteState } from "../api/types";
 import { clock, ms, plural } from "../lib/format";
 import { dialog } from "../store/dialogs";
 import { refusal } from "../store/session";
-import { zoneTitle } from "../store/site";
+import { zoneRange } from "../lib/zones";
+import { about } from "../store/site";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 
@@ -11,7 +12,7 @@ export function PlannedStops({ now, zone }: { now: SiteState; zone?: string }) {
   return (
     <>
       {now.planned_stops.map((stop) => {
-        const where = stop.zones ? stop.zones.map(zoneTitle).join(", ") : "the whole site";
+        const where = zoneRange(stop.zones, about.value!.zones_info);
         const words = `${where} until ${clock(ms(stop.until), zone)}, ${stop.reason} (${stop.by}). Recorded, not announced: ${plural(stop.recorded, "incident")} so far.`;
         return (
           <div class="planned-stop" key={stop.version} role="status">

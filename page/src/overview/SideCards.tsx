@@ -5,7 +5,8 @@ import { clock, count, drifted, duration, formatP, ms, sayP } from "../lib/forma
 import { worstFirst } from "../lib/order";
 import { say, type Reading } from "../lib/sentence";
 import { here } from "../store/router";
-import { zoneTitle } from "../store/site";
+import { zoneRange } from "../lib/zones";
+import { about, zoneTitle } from "../store/site";
 import { Glyph, Letter } from "../ui/Glyph";
 
 export function OpenIncidents({ items, reading, now, brief }: { items: IncidentLine[]; reading: Reading; now: number; brief: boolean }) {
@@ -14,14 +15,14 @@ export function OpenIncidents({ items, reading, now, brief }: { items: IncidentL
   return (
     <section class="card" aria-label="Open incidents">
       <header><h2>Open incidents</h2><span class="aside">{brief ? count(items.length) : "worst first, then newest"}</span></header>
-      <ul class="incident-list">
+      <ul class={`incident-list ${brief ? "brief" : ""}`}>
         {shown.map((item) => (
           <li key={item.id}>
             <a href={here("incident", item.id)}>
               <span>{glyphOrLetter(item)}</span>
               <span>
                 <strong>{item.zone_title} · {item.name}</strong>
-                <div class="small dim">{item.state === "returned" ? "back in its normal range" : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>
+                {!brief && <div class="small dim">{item.state === "returned" ? "back in its normal range" : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
                 <div class="small faint">{standing(item, now, reading.zone)}</div>
               </span>
               <span class="p small"><strong>{item.state === "returned" ? `was ${formatP(item.p)}` : sayP(item.p)}</strong>
@@ -36,6 +37,8 @@ export function OpenIncidents({ items, reading, now, brief }: { items: IncidentL
     </section>
   );
 }
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const glyphOrLetter = (item: IncidentLine) =>
   item.state === "unacknowledged" || item.state === "acknowledged" || item.state === "returned"
@@ -83,7 +86,7 @@ export function PutAsideCard({ now, plant, zone }: { now: SiteState; plant: numb
             <span class="dim">{item.until ? `${duration(ms(item.until) - plant)} left` : "until returned"}</span></p>
         ))}
         {now.planned_stops.map((stop) => (
-          <p key={stop.version} class="row"><Letter state="suppressed" /><span>{stop.zones ? stop.zones.map(zoneTitle).join(", ") : "Whole site"} <span class="dim">planned stop, to {clock(ms(stop.until), zone)}</span></span></p>
+          <p key={stop.version} class="row"><Letter state="suppressed" /><span>{capital(zoneRange(stop.zones, about.value!.zones_info))} <span class="dim">planned stop, to {clock(ms(stop.until), zone)}</span></span></p>
         ))}
         {!now.planned_stops.length && <p class="small dim">No planned stop now.</p>}
       </div>

@@ -78,7 +78,7 @@ function AsOf() {
       <span>
         <span class="wide-only">Data as of </span>
         <strong>{clock(plant, zone.value)} {zoneName(plant, zone.value)}</strong>{" "}
-        {zoneName(plant, zone.value) !== "UTC" && <span class="utc">{clock(plant, "UTC")} UTC </span>}
+        {zoneName(plant, zone.value) !== "UTC" && <span class="utc">{clock(plant, "UTC")} UTC </span>}<span class="wide-only">· </span>
         <span class="age" title={clockSeconds(plant, zone.value)}>
           {isCutOff.value ? "frozen" : site.speed && site.speed > 1 && age_s < 30 ? `${site.speed} × real time` : `${duration(age_s * 1000)} ago`}
         </span>

@@ -18,6 +18,7 @@ export function register(zone: number, shapes: Element[]): () => void {
   if (!all) faces.set(zone, (all = new Set()));
   all.add(face);
   paintFace(zone, face);
+  paintLetters(zone, face);
   return () => {
     all.delete(face);
   };

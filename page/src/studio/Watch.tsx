@@ -1,7 +1,7 @@
 // The four moments of an attack, P of all nodes of its zone, and the signals of the incident.
 import { ApiError, query, remove } from "../api/client";
 import type { History, Incident, Injection, Priority, ScoreHistory } from "../api/types";
-import { Plot, type Line, type Mark } from "../charts/Plot";
+import { P_RANGE, Plot, type Line, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
 import { clock, formatP, ms } from "../lib/format";
 import { nearestPoints } from "../lib/nearest";
@@ -94,7 +94,7 @@ function AllNodes({ value, injection, priority, marks, start, end }: { value: Sc
   return (
     <figure class="signal">
       <figcaption class="title"><span><strong>P(attack) of all {value.series.length} nodes</strong> <span class="dim">dotted: alarm level</span></span></figcaption>
-      <Plot times={value.times} lines={lines} range={[0, 1.04]} level={level} shaded={[start, end]} since={start} marks={marks} height={150} zone={timeZone.value} hasAxis label={`P of the nodes of ${zoneTitle(injection.zone)}: ${says}`} />
+      <Plot times={value.times} lines={lines} range={P_RANGE} level={level} shaded={[start, end]} since={start} marks={marks} height={150} zone={timeZone.value} hasAxis label={`P of the nodes of ${zoneTitle(injection.zone)}: ${says}`} />
       <p class="small dim">largest: {says}; {Math.max(0, value.series.length - SHOWN)} others below</p>
     </figure>
   );

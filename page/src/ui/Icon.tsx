@@ -40,10 +40,10 @@ export function Symbols() {
         <pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <line class="hatch-line" x1="0" y1="0" x2="0" y2="4" stroke-width="2.4" />
         </pattern>
-        <symbol id="controller" viewBox="-6 -6 12 12" overflow="visible"><rect x="-4.6" y="-4.6" width="9.2" height="9.2" rx="1" /></symbol>
-        <symbol id="actuator" viewBox="-6 -6 12 12" overflow="visible"><path d="M0-6L6 0 0 6-6 0z" /></symbol>
-        <symbol id="equipment" viewBox="-6 -6 12 12" overflow="visible"><rect x="-6" y="-3.4" width="12" height="6.8" rx="3.4" /></symbol>
-        <symbol id="sensor" viewBox="-6 -6 12 12" overflow="visible"><circle r="4.9" /></symbol>
+        <symbol id="controller" viewBox="-6 -6 12 12" overflow="visible"><rect x="-4.6" y="-4.6" width="9.2" height="9.2" rx="1" vector-effect="non-scaling-stroke" /></symbol>
+        <symbol id="actuator" viewBox="-6 -6 12 12" overflow="visible"><path d="M0-6L6 0 0 6-6 0z" vector-effect="non-scaling-stroke" /></symbol>
+        <symbol id="equipment" viewBox="-6 -6 12 12" overflow="visible"><rect x="-6" y="-3.4" width="12" height="6.8" rx="3.4" vector-effect="non-scaling-stroke" /></symbol>
+        <symbol id="sensor" viewBox="-6 -6 12 12" overflow="visible"><circle r="4.9" vector-effect="non-scaling-stroke" /></symbol>
         <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto-start-reverse">
           <path d="M0 1L8 4 0 7z" fill="context-stroke" />
         </marker>

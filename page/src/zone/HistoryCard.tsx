@@ -1,7 +1,7 @@
 // The history of a node and of what it acts upon, from one hour to thirty days.
 import { query } from "../api/client";
 import type { History, IncidentLine, ScoreHistory } from "../api/types";
-import { Plot, type Mark } from "../charts/Plot";
+import { P_RANGE, Plot, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
 import { commandOf } from "../lib/commands";
 import { clock, formatP, ms } from "../lib/format";
@@ -46,7 +46,7 @@ export function HistoryCard({ zone, role, minute, incidents, asTable, setTable }
             return asTable ? null : (
               <figure class="signal">
                 <figcaption class="title"><span><strong>P(attack)</strong> <span class="dim">dotted: alarm level {raise_at.toFixed(2)}, clears below {clear_at.toFixed(2)}</span></span><span class="dim">now {formatP(last)}</span></figcaption>
-                <Plot times={value.times} lines={[{ values: p }]} range={[0, 1.04]} level={raise_at} since={since} sinceText={since ? `since ${clock(since, timeZone.value)}` : ""} marks={marks} height={70}
+                <Plot times={value.times} lines={[{ values: p }]} range={P_RANGE} level={raise_at} since={since} sinceText={since ? `since ${clock(since, timeZone.value)}` : ""} marks={marks} height={70}
                   zone={timeZone.value} hasAxis={!points.length} label={`P of ${node?.name ?? role}, now ${formatP(last)}`} />
               </figure>
             );
