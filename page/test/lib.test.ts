@@ -4,7 +4,7 @@ import type { Case, IncidentLine, SiteAbout } from "../src/api/types";
 import { Announcer } from "../src/lib/announce";
 import { askingTitle } from "../src/lib/asking";
 import { waitSeconds } from "../src/lib/backoff";
-import { byFamily, kinds, stem, strength } from "../src/lib/cases";
+import { byFamily, kinds, sharedTitle, stem, strength } from "../src/lib/cases";
 import { readCard } from "../src/lib/card";
 import { digit, dispositionWord, glyphFill, letter, stateOfLetter, stateWord } from "../src/lib/codes";
 import { commandOf } from "../src/lib/commands";
@@ -17,6 +17,7 @@ import { ALARM, DOUBT, GREY, NORMAL, UNKNOWN, bounds, decode, level } from "../s
 import { nearestPoints } from "../src/lib/nearest";
 import { around, step, within } from "../src/lib/neighbourhood";
 import { waiting, worstFirst } from "../src/lib/order";
+import { blocks } from "../src/lib/markdown";
 import { bucketsFor, outside } from "../src/lib/outside";
 import { link, parse } from "../src/lib/route";
 import { hold } from "../src/lib/rows";
@@ -203,6 +204,7 @@ test("cases that differ in strength alone are one choice", () => {
   const cases = [of("FCU_OADMPRStuck_80", "damper"), of("FCU_OADMPRStuck_20", "damper"), of("FCU_Fouling_Cooling_Airside_Minor", "coil_fouling"), of("X", "novel")];
   assert.equal(stem(cases[0]!), "FCU_OADMPRStuck");
   assert.equal(strength(cases[2]!), "Minor");
+  assert.equal(sharedTitle(["damper held at 0 %", "damper held at 30 %"]), "damper held");
   assert.deepEqual(kinds(cases.slice(0, 2)).map((kind) => kind.cases.length), [2]);
   assert.deepEqual(byFamily(cases).map((family) => family.title), ["Damper", "Coils and air path", "Others"]);
 });
@@ -234,4 +236,10 @@ test("intervals and stretches", () => {
   const [low, high] = wilson(38, 47);
   assert.ok(Math.abs(low - 0.67) < 0.01 && Math.abs(high - 0.9) < 0.01);
   assert.deepEqual(stretches([0, 0, 3, 3, 3, 0]), [{ value: 0, first: 0, length: 2 }, { value: 3, first: 2, length: 3 }, { value: 0, first: 5, length: 1 }]);
+});
+
+test("a card's Markdown becomes plain blocks", () => {
+  assert.deepEqual(blocks("# A `b`\n\none\ntwo [link](http://x)\n\n| a | b |\n|---|---|\n| 1 | <b> |\n\n- x\n  y\n- z"), [
+    { kind: "heading", text: "A b" }, { kind: "text", text: "one two link" }, { kind: "table", head: ["a", "b"], rows: [["1", "<b>"]] }, { kind: "list", items: ["x y", "z"] },
+  ]);
 });

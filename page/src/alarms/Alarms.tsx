@@ -4,7 +4,7 @@ import { ROOT, query } from "../api/client";
 import type { IncidentLine, Incidents } from "../api/types";
 import { filterQuery, fromAddress, type Filter } from "../lib/filter";
 import { hold } from "../lib/rows";
-import { count, day, ms } from "../lib/format";
+import { count, day, iso, ms } from "../lib/format";
 import { useKeys } from "../shell/keyboard";
 import { ask, dialog, thingOf } from "../store/dialogs";
 import { useResource } from "../store/resource";
@@ -88,7 +88,7 @@ export function Alarms() {
 /** Return the filter as the API takes it; "last 3 days" counts back from plant time, to the hour. */
 function apiQuery(filter: Filter, now: number | null) {
   const hour = 3_600_000;
-  const from = filter.show === "recent" && now ? new Date(Math.floor(now / hour) * hour - 72 * hour).toISOString() : undefined;
+  const from = filter.show === "recent" && now ? iso(Math.floor(now / hour) * hour - 72 * hour) : undefined;
   return {
     open: filter.show === "open" ? true : filter.show === "unjudged" ? false : undefined, judged: filter.show === "unjudged" ? false : undefined,
     from, state: filter.state ? [filter.state] : [], priority: filter.priority ? [filter.priority] : [], zone: filter.zone || undefined, q: filter.words || undefined,

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { query } from "../api/client";
 import type { Disposition, Kpis } from "../api/types";
 import { dispositionWord } from "../lib/codes";
-import { count, day, ms, percent } from "../lib/format";
+import { count, day, iso, ms, percent } from "../lib/format";
 import { wilson } from "../lib/interval";
 import { useResource } from "../store/resource";
 import { here } from "../store/router";
@@ -20,7 +20,7 @@ export function KpiScreen() {
   const site = about.value!;
   const [days, setDays] = useState(30);
   const hour = 3_600_000, end = Math.floor((asOf.peek() ?? Date.now()) / hour) * hour;
-  const from = days ? new Date(end - days * 24 * hour).toISOString() : "1970-01-01T00:00:00Z";
+  const from = days ? iso(end - days * 24 * hour) : "1970-01-01T00:00:00Z";
   const path = `/sites/${encodeURIComponent(site.name)}/kpis${query({ from })}`;
   const kpis = useResource<Kpis>(path, changes.value);
   return (

@@ -1,6 +1,6 @@
 // Eight figures of ISA-18.2, each beside its target and a verdict in words. No traffic lights.
 import type { Kpis, Target18 } from "../api/types";
-import { NBSP, count, day, ms } from "../lib/format";
+import { NBSP, count, day, ms, percent } from "../lib/format";
 import { zone } from "../store/site";
 import { Icon } from "../ui/Icon";
 
@@ -13,7 +13,7 @@ export function Targets({ kpis, zones }: { kpis: Kpis; zones: number }) {
         <tbody>
           {kpis.rows.map((row) => (
             <tr key={row.key}>
-              <td>{row.title}</td><td class="right strong">{valueText(row)}</td><td class="wide-only"><Track row={row} /></td><td class="dim">{row.target}</td><td><Verdict row={row} /></td>
+              <td>{row.title.slice(0, 1).toUpperCase() + row.title.slice(1)}</td><td class="right strong">{valueText(row)}</td><td class="wide-only"><Track row={row} /></td><td class="dim">{row.target}</td><td><Verdict row={row} /></td>
             </tr>
           ))}
         </tbody>
@@ -24,6 +24,7 @@ export function Targets({ kpis, zones }: { kpis: Kpis; zones: number }) {
 
 export function valueText(row: Target18): string {
   if (row.value === null) return "–";
+  if (row.unit === "share") return percent(row.value);
   const number = Number.isInteger(row.value) ? count(row.value) : row.value.toFixed(row.value < 1 ? 2 : 1);
   return row.unit ? `${number}${NBSP}${row.unit}` : number;
 }

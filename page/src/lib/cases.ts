@@ -29,9 +29,17 @@ export const stem = (item: Case): string => {
 
 export const strength = (item: Case): string => item.severity || item.name.slice(stem(item).length + 1) || "as it is";
 
+/** Return the words that titles begin with alike: "damper held at 0 %" and "damper held at 30 %" are "damper held". */
+export function sharedTitle(titles: readonly string[]): string {
+  const words = titles.map((title) => title.split(" "));
+  let alike = 0;
+  while (words[0]![alike] !== undefined && words.every((one) => one[alike] === words[0]![alike])) alike++;
+  return words[0]!.slice(0, alike).join(" ").replace(/[ ,]*(at|by|to|of|\()?$/, "") || titles[0]!;
+}
+
 /** Return the cases of a family as kinds with one or more strengths. */
 export function kinds(cases: readonly Case[]): Kind[] {
   const found = new Map<string, Case[]>();
   for (const item of cases) (found.get(stem(item)) ?? found.set(stem(item), []).get(stem(item))!).push(item);
-  return [...found].map(([name, all]) => ({ name, title: all[0]!.title || name, cases: all }));
+  return [...found].map(([name, all]) => ({ name, title: all.length > 1 ? sharedTitle(all.map((item) => item.title || name)) : all[0]!.title || name, cases: all }));
 }

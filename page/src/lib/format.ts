@@ -66,6 +66,8 @@ function formatter(zone: string | undefined, options: Intl.DateTimeFormatOptions
 }
 
 export const ms = (time: Time): number => Date.parse(time);
+/** Return a time as the API takes it: UTC, whole seconds. */
+export const iso = (at: number): Time => `${new Date(at).toISOString().slice(0, 19)}Z`;
 /** Return `12:41` in a time zone. */
 export const clock = (at: number, zone?: string): string =>
   formatter(zone, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);

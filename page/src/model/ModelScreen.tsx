@@ -6,6 +6,7 @@ import { useResource } from "../store/resource";
 import { about } from "../store/site";
 import { Icon } from "../ui/Icon";
 import { Part } from "../ui/Part";
+import { Markdown } from "../ui/Markdown";
 import { Calibration } from "./Calibration";
 import { Shift } from "./Shift";
 
@@ -36,12 +37,12 @@ function Shown({ card, path }: { card: ModelCard; path: string }) {
           <div class="stack">
             {read.reliability && <Calibration bins={read.reliability} />}
             <section class="card"><header><h2>What decides about alarms</h2></header>
-              <dl class="body about-node">{Object.entries(card.levels).filter(([, value]) => typeof value !== "object" || value === null).map(([name, value]) => [<dt key={name}>{name.replaceAll("_", " ")}</dt>, <dd key={`${name}-value`}>{String(value)}</dd>])}</dl></section>
+              <dl class="body about-node">{Object.entries(card.levels).filter(([, value]) => typeof value !== "object" || value === null).map(([name, value]) => [<dt key={name}>{name.split(".").at(-1)!.replaceAll("_", " ")}</dt>, <dd key={`${name}-value`}>{typeof value === "number" ? Number(value.toFixed(3)) : value === null ? "none" : String(value)}</dd>])}</dl></section>
           </div>
           {read.families.length > 0 && <Families rows={read.families} />}
-          <div class="stack">
+          <div class={`stack ${read.families.length ? "" : "no-families"}`}>
             {read.shift.length > 0 && <Shift rows={read.shift} />}
-            {card.card && <section class="card"><header><h2>Its card</h2><span class="aside">what it cannot do is part of it</span></header><div class="body card-text" tabIndex={0}>{card.card}</div></section>}
+            {card.card && <section class="card"><header><h2>Its card</h2><span class="aside">what it cannot do is part of it</span></header><div class="body card-text" tabIndex={0}><Markdown text={card.card} /></div></section>}
             {card.changes.length > 0 && <section class="card"><header><h2>Changes</h2></header><ul>{card.changes.map((event) => <li key={event.number} class="body small">{event.time.slice(0, 16).replace("T", " ")} {event.text}</li>)}</ul></section>}
           </div>
         </div>

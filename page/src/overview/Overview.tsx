@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { query } from "../api/client";
 import type { IncidentLine, Incidents, PutAside, ScoreHistory, StalePoint } from "../api/types";
-import { formatP } from "../lib/format";
+import { formatP, iso } from "../lib/format";
 import { probability } from "../lib/levels";
 import { layoutFor } from "../lib/zones";
 import { dialog } from "../store/dialogs";
@@ -30,7 +30,7 @@ export function Overview() {
   const layout: Layout = layouts.value[site.name] ?? layoutFor(zones);
   const minute = useMinute();
   const path = `/sites/${encodeURIComponent(site.name)}`;
-  const history = useResource<ScoreHistory>(layout === "tiles" ? `${path}/scores${query({ width: 240 })}` : null, minute);
+  const history = useResource<ScoreHistory>(layout === "tiles" && asOf.value !== null ? `${path}/scores${query({ width: 240 })}` : null, minute);
   const today = useResource<Incidents>(`/incidents${query({ site: site.name, limit: 60, from: dayAgo() })}`, changes.value);
   const plant = asOf.value ?? 0;
   const recent = (today.value?.items ?? []).filter((item) => item.announced !== null);
@@ -65,7 +65,7 @@ export function Overview() {
 /** Return the time a day before the newest row, to the hour, so that the address stays the same for an hour. */
 function dayAgo(): string {
   const hour = 3_600_000;
-  return new Date(Math.floor((asOf.value ?? Date.now()) / hour) * hour - 24 * hour).toISOString().replace(".000Z", "Z");
+  return iso(Math.floor((asOf.value ?? Date.now()) / hour) * hour - 24 * hour);
 }
 
 function Tiles({ history }: { history: ScoreHistory | null }) {

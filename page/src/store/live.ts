@@ -62,7 +62,7 @@ function markTab(): void {
   const unacknowledged = waits.value.filter((item) => item.state === "unacknowledged");
   document.title = unacknowledged.length ? `(${unacknowledged.length}) graphghha` : "graphghha";
   const worst = PRIORITIES.findIndex((priority) => unacknowledged.some((item) => item.priority === priority));
-  document.getElementById("icon")?.setAttribute("href", `/static/icon${worst < 0 ? "" : `-${worst + 1}`}.svg`);
+  document.getElementById("icon")?.setAttribute("href", `/icon${worst < 0 ? "" : `-${worst + 1}`}.svg`);
 }
 
 let wasLost = false;

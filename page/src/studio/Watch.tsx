@@ -3,7 +3,7 @@ import { ApiError, query, remove } from "../api/client";
 import type { History, Incident, Injection, Priority, ScoreHistory } from "../api/types";
 import { P_RANGE, Plot, type Line, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
-import { clock, formatP, ms } from "../lib/format";
+import { clock, formatP, iso, ms } from "../lib/format";
 import { nearestPoints } from "../lib/nearest";
 import { useResource } from "../store/resource";
 import { temperature } from "../store/preferences";
@@ -27,7 +27,7 @@ function One({ injection, minute, again }: { injection: Injection; minute: numbe
   const start = ms(injection.start), now = asOf.value ?? start;
   const path = `/sites/${encodeURIComponent(site.name)}`;
   const end = injection.end ? ms(injection.end) : null;
-  const range = { from: new Date(start - 20 * 60_000).toISOString(), to: end && end + 3_600_000 < now ? new Date(end + 3_600_000).toISOString() : undefined, width: 400 };
+  const range = { from: iso(start - 20 * 60_000), to: end && end + 3_600_000 < now ? iso(end + 3_600_000) : undefined, width: 400 };
   const version = injection.state === "over" ? 0 : minute;
   const nodes = site.template.map((node) => `${injection.zone}/${node.role}`);
   const scores = useResource<ScoreHistory>(`${path}/scores${query({ node: nodes, ...range })}`, version);

@@ -78,7 +78,7 @@ function facts(now: ZoneNow): string {
   if (main && room && node) {
     const settings = main.settings.map(value).map((one) => one?.value ?? null).filter((one): one is number => one !== null).sort((a, b) => a - b);
     const range = settings.map((one) => formatNumber(one, node.unit, node.decimals, temperature.value)).join(" – ");
-    parts.push(`${main.name} ${formatValue(room.is_fresh ? room.value : null, node.unit, node.decimals, temperature.value)}${range ? `, setpoints ${range}` : ""}`);
+    parts.push(`${main.name} ${room.is_fresh ? formatValue(room.value, node.unit, node.decimals, temperature.value) : "unknown"}${range ? `, setpoints ${range}` : ""}`);
   }
   return parts.join(" · ");
 }
