@@ -11,37 +11,59 @@ export interface Resource<T> {
 }
 
 const LATE_MS = 5000;
+const base = (path: string): string => path.split("?")[0]!;
 
-/** Read an address whenever it changes or `version` does; keep the old answer until the new one is there. */
+/** Read an address whenever it changes or `version` does; keep the old answer until the new one is there.
+ *
+ * While a request for the same thing runs, later ones wait and only the newest is sent: a slow server still answers.
+ */
 export function useResource<T>(path: string | null, version: unknown = 0): Resource<T> {
   const [kept, setKept] = useState<{ path: string; value: T } | null>(null);
   const [problem, setProblem] = useState<Resource<T>["problem"]>(null);
   const [isLate, setLate] = useState(false);
   const [tries, setTries] = useState(0);
-  const running = useRef(0);
+  const wanted = useRef<string | null>(path);
+  const running = useRef<{ path: string; hasNewer: boolean } | null>(null);
+  const isGone = useRef(false);
+  wanted.current = path;
+
+  async function read(): Promise<void> {
+    const mine = { path: wanted.current!, hasNewer: false };
+    running.current = mine;
+    const isCurrent = () => running.current === mine && !isGone.current;
+    const late = setTimeout(() => isCurrent() && setLate(true), LATE_MS);
+    try {
+      const value = await get<T>(mine.path);
+      if (isCurrent()) {
+        setKept({ path: mine.path, value });
+        setProblem(null);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) loseSession();
+      if (isCurrent()) setProblem({ message: error.message, code: error.problem.error, at: Date.now() });
+    } finally {
+      clearTimeout(late);
+      if (isCurrent()) {
+        setLate(false);
+        running.current = null;
+        if (mine.hasNewer && wanted.current) void read();
+      }
+    }
+  }
+
   useEffect(() => {
     if (!path) return;
-    const mine = ++running.current;
-    const late = setTimeout(() => mine === running.current && setLate(true), LATE_MS);
-    get<T>(path)
-      .then((value) => {
-        if (mine !== running.current) return;
-        setKept({ path, value });
-        setProblem(null);
-      })
-      .catch((error: unknown) => {
-        if (mine !== running.current) return;
-        if (!(error instanceof ApiError)) throw error;
-        if (error.status === 401) loseSession();
-        setProblem({ message: error.message, code: error.problem.error, at: Date.now() });
-      })
-      .finally(() => {
-        clearTimeout(late);
-        if (mine === running.current) setLate(false);
-      });
-    return () => clearTimeout(late);
+    if (running.current && base(running.current.path) === base(path)) running.current.hasNewer = true;
+    else void read();
   }, [path, version, tries]);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
   const again = useCallback(() => setTries((before) => before + 1), []);
-  const isSame = kept !== null && path !== null && kept.path.split("?")[0] === path.split("?")[0];
+  const isSame = kept !== null && path !== null && base(kept.path) === base(path);
   return { value: isSame ? kept.value : null, problem, isLate, again };
 }

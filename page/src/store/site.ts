@@ -91,10 +91,24 @@ function takeScores(text: string): void {
   scores.value = decode(text);
 }
 
+let lastFrame: { plant: number; wall: number } | null = null;
+/** Plant minutes that pass in a second: a simulated plant may run faster than real time. */
+export const minutesPerSecond = signal(1 / 60);
+function measureSpeed(plant: number | null): void {
+  const wall = performance.now();
+  if (plant === null) return;
+  if (lastFrame && plant > lastFrame.plant && wall > lastFrame.wall) {
+    const now = (plant - lastFrame.plant) / 60_000 / ((wall - lastFrame.wall) / 1000);
+    minutesPerSecond.value = 0.7 * minutesPerSecond.peek() + 0.3 * now;
+  }
+  if (!lastFrame || plant !== lastFrame.plant) lastFrame = { plant, wall };
+}
+
 /** Take a frame of the stream: scores and clock change, nothing is rendered by it but shapes whose level changed. */
 export function takeFrame(frame: StateFrame): void {
   if (frame.site !== chosen) return;
   setServerTime(frame.server_time);
+  measureSpeed(frame.as_of === null ? null : ms(frame.as_of));
   batch(() => {
     asOf.value = frame.as_of === null ? null : ms(frame.as_of);
     committedAt.value = ms(frame.server_time);

@@ -7,12 +7,14 @@ import { clock } from "../lib/format";
 import { shortName } from "../lib/zones";
 import { useKeys } from "../shell/keyboard";
 import { refusal } from "../store/session";
-import { about, asOf, refreshSoon, zone as timeZone, zoneTitle } from "../store/site";
+import { about, asOf, minutesPerSecond, refreshSoon, zone as timeZone, zoneTitle } from "../store/site";
 import { say } from "../store/toasts";
 import { Button } from "../ui/Button";
 import { Segments } from "../ui/Segments";
 
 const LASTS = [{ value: 30, title: "for 30 min" }, { value: 120, title: "2 h" }, { value: 360, title: "6 h" }, { value: 0, title: "its own" }];
+
+const LEAD_S = 4;
 
 export function NextAttack({ cases, running, onInjected }: { cases: Case[]; running: Injection[]; onInjected: (id: string) => void }) {
   const site = about.value!;
@@ -29,13 +31,15 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
   const chosen = kind?.cases.find((one) => one.name === caseName) ?? kind?.cases[0];
   const busy = new Map(running.filter((one) => one.state !== "over").map((one) => [one.zone, one]));
   const place = zone && !busy.has(zone) ? zone : (site.zones_info.find((info) => !busy.has(info.zone))?.zone ?? "");
-  const start = (asOf.value ?? 0) + delay * 60_000;
+  // A fast plant is further on when the order arrives: it begins a few seconds of plant time later.
+  const minutes = Math.max(delay, Math.ceil(minutesPerSecond.value * LEAD_S) + (delay > 1 ? delay : 0));
+  const start = (asOf.value ?? 0) + minutes * 60_000;
 
   async function inject(): Promise<void> {
     if (!chosen || !place || refusal("inject")) return;
     setProblem("");
     try {
-      const made = await post<Injection>(`/sites/${encodeURIComponent(site.name)}/injections`, { case: chosen.name, zone: place, in_minutes: delay, minutes: lasts || null });
+      const made = await post<Injection>(`/sites/${encodeURIComponent(site.name)}/injections`, { case: chosen.name, zone: place, in_minutes: Math.min(1440, minutes), minutes: lasts || null });
       say(`Injected into ${zoneTitle(place)}: ${made.title || made.case}, from ${clock(Date.parse(made.start), timeZone.value)}.`);
       refreshSoon();
       onInjected(made.id);

@@ -1,4 +1,5 @@
 // The history of a node and of what it acts upon, from one hour to thirty days.
+import { useMemo } from "preact/hooks";
 import { query } from "../api/client";
 import type { History, IncidentLine, ScoreHistory } from "../api/types";
 import { P_RANGE, Plot, type Mark } from "../charts/Plot";
@@ -21,7 +22,7 @@ export function HistoryCard({ zone, role, minute, incidents, asTable, setTable }
   const site = about.value!, node = nodeOf.value.get(role);
   const hours = Number(route.value.query.get("hours")) || 4;
   const until = route.value.query.get("to");
-  const end = until ? ms(until) : (asOf.value ?? 0);
+  const end = useMemo(() => (until ? ms(until) : (asOf.peek() ?? 0)), [until, minute, hours]);
   const range = { from: iso(Math.floor(end / 60_000) * 60_000 - hours * 3_600_000), to: until ?? undefined, width: 600 };
   const roles = nearestPoints(role, site, 4);
   const command = commandOf(role, site);
