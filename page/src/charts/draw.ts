@@ -21,6 +21,13 @@ function inside(plot: uPlot, act: (pen: CanvasRenderingContext2D) => void): void
 const x = (plot: uPlot, time: number): number => plot.valToPos(time, "x", true);
 const y = (plot: uPlot, value: number): number => plot.valToPos(value, "y", true);
 
+export function ground(plot: uPlot, fill: string): void {
+  inside(plot, (pen) => {
+    pen.fillStyle = fill;
+    pen.fillRect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
+  });
+}
+
 export function shade(plot: uPlot, [from, to]: [number, number], fill: string): void {
   inside(plot, (pen) => {
     pen.globalAlpha = 0.55;

@@ -26,11 +26,12 @@ export function Lanes({ incidents, now, zone }: Props) {
           ))}
           {shown.map((item, lane) => {
             const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = `${item.zone_title} ${item.name}`;
-            const isLeft = begin > 220;
+            const isLeft = begin > 220, isInside = !isLeft && x(end) > WIDTH - 240;
             return (
               <a key={item.id} href={here("incident", item.id)} data-priority={item.priority} aria-label={label}>
                 <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(end) - begin)} height="7" />
-                <text x={isLeft ? begin - 6 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>
+                {isInside && <rect class="plate" x={begin + 4} y={lane * LANE + 2} width={label.length * 6.4 + 8} height="11" />}
+                <text x={isLeft ? begin - 6 : isInside ? begin + 8 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>
               </a>
             );
           })}

@@ -1,0 +1,80 @@
+"""Frame cost, heap and first paint of the page with 1,536 nodes at one update a second, in a real browser.
+
+python page/bench/frames.py [--seconds 60] [--zones 48] [--screen overview]: prints one JSON object. The answers are
+those of page/bench/server.mjs, so the figures are the page's alone.
+"""
+
+import argparse
+import gzip
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).parent
+STATIC = HERE.parents[1] / "src/graphghha/web/static"
+# The time from the start of a frame's callbacks until the browser has laid out and painted it.
+WATCH = """
+window.frames_ms = []; window.long_ms = [];
+new PerformanceObserver(list => list.getEntries().forEach(e => window.long_ms.push(e.duration)))
+  .observe({type: 'longtask'});
+const channel = new MessageChannel(); let begun = 0;
+channel.port1.onmessage = () => window.frames_ms.push(performance.now() - begun);
+const frame = () => { begun = performance.now(); channel.port2.postMessage(0); requestAnimationFrame(frame); };
+requestAnimationFrame(frame);
+"""
+
+
+def share(values: list[float], at: float) -> float:
+    """Return a quantile."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(at * len(ordered)))]
+
+
+def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
+    """Open the page and watch it for some seconds."""
+    command = ["node", str(HERE / "server.mjs"), "--port", "8599", "--zones", str(zones), "--every", "1000"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    server.stdout.readline()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.goto(f"http://127.0.0.1:8599/#/demo/{screen}")
+            page.wait_for_timeout(3000)
+            paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+            session = page.context.new_cdp_session(page)
+            page.evaluate(WATCH)
+            heap = []
+            for _ in range(max(2, seconds // 10)):
+                page.wait_for_timeout(10_000)
+                session.send("HeapProfiler.collectGarbage")
+                heap.append(session.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+            frames, long = page.evaluate("[window.frames_ms, window.long_ms]")
+            browser.close()
+    finally:
+        server.kill()
+        server.wait()
+    size = sum(
+        len(gzip.compress(file.read_bytes(), 9))
+        for file in STATIC.iterdir()
+        if file.suffix in (".js", ".css", ".html", ".svg")
+    )
+    return {
+        "nodes": 32 * zones, "screen": screen, "seconds": seconds, "first_paint_ms": paint, "frames": len(frames),
+        "frame_p50_ms": share(frames, 0.5), "frame_p95_ms": share(frames, 0.95), "frame_p99_ms": share(frames, 0.99),
+        "long_tasks": [round(value) for value in long], "gzip_bytes": size,
+        "heap_mb": [round(value, 2) for value in heap],
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--zones", type=int, default=48)
+    parser.add_argument("--screen", default="overview")
+    given = parser.parse_args()
+    print(json.dumps(measure(given.seconds, given.zones, given.screen)))
