@@ -28,7 +28,7 @@ export function Table({ rows, total, at, selected, toggle, setAt, selectAll }: P
   }, [at]);
   return (
     <table class="incidents-table" aria-rowcount={total + 1}>
-      <colgroup><col width="36" /><col width="38" /><col width="128" /><col /><col width="76" /><col width="84" /><col width="74" /><col width="178" class="wide-only" /><col width="112" /></colgroup>
+      <colgroup><col width="36" /><col width="38" /><col width="146" /><col /><col width="70" /><col width="100" /><col width="78" /><col width="168" class="wide-only" /><col width="112" /></colgroup>
       <thead>
         <tr>
           <th><input type="checkbox" aria-label="Select all rows" checked={selected.size > 0 && selected.size === rows.length} onChange={selectAll} /></th>

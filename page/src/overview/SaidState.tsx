@@ -13,7 +13,7 @@ export function SaidState(props: Props) {
   if (now.is_lost) {
     const since = now.lost?.since ?? now.as_of;
     const tries = now.lost?.tries ? ` tried ${count(now.lost.tries)} times${now.lost.next_try_s ? `, next try in ${now.lost.next_try_s} s` : ""}.` : "";
-    const silent = since ? `No reading since ${clock(ms(since), zone)}${now.age_s ? ` (${duration(now.age_s * 1000)})` : ""}. ` : "";
+    const silent = since ? `No reading since ${clock(ms(since), zone)}${plant > ms(since) ? ` (${duration(plant - ms(since))})` : now.age_s ? ` (${duration(now.age_s * 1000)})` : ""}. ` : "";
     return <Said title="Nobody is watching: the source is silent" text={`${silent}${now.lost?.reason ?? ""}${tries} Alarms that stood keep standing.`} isHatched />;
   }
   if (!now.is_warm)

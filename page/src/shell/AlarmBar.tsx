@@ -19,14 +19,15 @@ export function AlarmBar() {
   if (isCutOff.value) return <CutOff />;
   const now = state.value;
   if (!now) return <section class="alarm-bar" aria-label="Alarms"><div><span class="blank" /> <span class="faint">Reading the journal...</span></div></section>;
-  const [first, second] = waits.value;
+  const isTroubled = now.is_lost || now.monitor === "stopped";
+  const [first, second] = isTroubled ? waits.value.slice(0, 1) : waits.value; // what is troubled needs the room
   const standing = open.value.filter((item) => item.state === "acknowledged").length;
   return (
-    <section class={`alarm-bar ${now.is_lost || now.monitor === "stopped" ? "lost" : ""}`} aria-label="Alarms">
+    <section class={`alarm-bar ${isTroubled ? "lost" : ""}`} aria-label="Alarms">
       <Trouble />
       {waits.value.length > 0 && <Counts />}
       {first && <Slot item={first} place="first" />}
-      {second ? <Slot item={second} place="second" /> : first && (
+      {second ? <Slot item={second} place="second" /> : first && !isTroubled && (
         <div class="slot second faint"><span class="cut">No other alarm waits for you. {standing ? `${plural(standing, "acknowledged one")} stand${standing === 1 ? "s" : ""}.` : ""}</span></div>
       )}
       {second && <SecondLine />}
