@@ -12,13 +12,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src/graphghha/web/static/index.html"
-SETTINGS = """
+MODEL = ROOT / "src/graphghha/models/default/fcu"  # names a node, and judges from the first full window on
+SETTINGS = f"""
 [monitor]
 state_dir = "state"
 
 [[site]]
 name = "demo"
 source = "sim:fcu?zones=2&speed=300&start=2018-07-02T04:00&seed=7"
+model = "{MODEL}"
 time_zone = "America/Chicago"
 """
 

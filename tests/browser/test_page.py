@@ -27,7 +27,7 @@ def attacked(browser, served, entered) -> str:
     window = Window(browser, served.address, entered)
     page = window.page
     window.open("overview")
-    page.get_by_text("were scored this minute").wait_for(timeout=FOUND_MS)
+    page.get_by_text("64 scored · 0 unknown").wait_for(timeout=FOUND_MS)
     window.open("studio")
     page.get_by_role("button", name="Damper").click()
     page.get_by_role("button", name="80", exact=True).click()

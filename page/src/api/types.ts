@@ -115,7 +115,7 @@ export interface Story {
 export interface Hypothesis { kind: string; rank: string; reasons: string[]; for?: string[]; against?: string[] }
 export interface Incident extends IncidentLine {
   action: string; equivalents: string[]; suspects: string[]; coverage: number | null; alarms: string[];
-  signals: Evidence[]; edges: { source: string; target: string; relation: string; deviation: number }[];
+  signals: Evidence[]; edges: { source: string; target: string; relation: string; deviation: number | null; weight?: number | null }[];
   hypotheses: Hypothesis[]; techniques: { id: string; name: string }[]; follows: { id: string; closed: Time | null } | null;
   first_doubt: Time | null; charts: string[]; story: Story[]; members: string[]; body: Record<string, unknown>;
 }

@@ -2,6 +2,7 @@
 import type { Incident, NodeNow, ZoneNow } from "../api/types";
 import { KINDS } from "../lib/codes";
 import { clock, formatP, formatValue, graphP, ms } from "../lib/format";
+import { commandOf } from "../lib/commands";
 import { levelOf } from "../lib/levels";
 import { around, step, type Placed } from "../lib/neighbourhood";
 import { temperature } from "../store/preferences";
@@ -21,6 +22,8 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
   if (root < 0) return null;
   const shown = around(root, site, steps);
   const values = new Map(now?.nodes.map((node) => [node.role, node]));
+  const command = commandOf(incident.root, site);
+  const disagrees = (role: string) => (role === command && odd.has(incident.root)) || incident.edges.some((one) => one.source === role && one.target === incident.root && one.deviation !== null);
   const odd = new Map(incident.signals.filter((item) => item.is_unusual).map((item) => [item.role, item]));
   return (
     <section class="card" aria-label="Around the root">
@@ -36,7 +39,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
           <svg class="graph" viewBox={`0 0 ${WIDTH} ${shown.height}`} role="group" aria-label={`Graph around ${incident.name}: ${shown.nodes.length} nodes. Arrow keys walk along edges.`}>
             {["command", "action", "effect"].map((word, place) => <text key={word} class="head" x={shown.columns[place]! - 12} y="12">{word}</text>)}
             {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}`} from={find(shown.nodes, edge.source, root)} to={find(shown.nodes, edge.target, root)} kind={edge.kind}
-              isBold={edge.source === root && odd.has(site.template[edge.target]!.role) || edge.target === root && (odd.has(incident.root) || incident.edges.some((one) => one.source === site.template[edge.source]!.role))} />)}
+              isBold={edge.source === root && odd.has(site.template[edge.target]!.role) || edge.target === root && disagrees(site.template[edge.source]!.role)} />)}
             {shown.nodes.map((placed) => {
               const node = site.template[placed.node]!, value = values.get(node.role), evidence = odd.get(node.role), isRoot = placed.node === root;
               const p = isRoot && incident.is_open ? incident.p_now ?? incident.p : value?.p ?? null;
