@@ -103,10 +103,13 @@ class Window:
             storage_state=state,
             reduced_motion="reduce",
         )
-        self.address, self.problems, self.foreign = address, [], []
+        self.address, self.problems, self.foreign, self.answers = address, [], [], []
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
         self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.on(
+            "response", lambda answer: answer.status >= 400 and self.answers.append((answer.status, answer.url))
+        )
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.context.route("**/*", self._pass)
 
@@ -122,7 +125,7 @@ class Window:
 
     def close(self, *, expected: str = "\0") -> None:
         self.context.close()
-        assert [text for text in self.problems if expected not in text] == []
+        assert [text for text in self.problems if expected not in text] == [], self.answers
         assert self.foreign == []
 
 

@@ -27,7 +27,7 @@ function One({ injection, minute, again }: { injection: Injection; minute: numbe
   const start = ms(injection.start), now = asOf.value ?? start;
   const path = `/sites/${encodeURIComponent(site.name)}`;
   const end = injection.end ? ms(injection.end) : null;
-  const range = { from: iso(start - 20 * 60_000), to: end && end + 3_600_000 < now ? iso(end + 3_600_000) : undefined, width: 400 };
+  const range = { from: iso((injection.state === "planned" ? Math.min(start, asOf.peek() ?? start) : start) - 20 * 60_000), to: end && end + 3_600_000 < now ? iso(end + 3_600_000) : undefined, width: 400 };
   const version = injection.state === "over" ? 0 : minute;
   const nodes = site.template.map((node) => `${injection.zone}/${node.role}`);
   const scores = useResource<ScoreHistory>(`${path}/scores${query({ node: nodes, ...range })}`, version);
