@@ -116,4 +116,4 @@ def test_a_unit_that_does_not_fit_and_a_column_without_readings_are_refused(fold
         "\n".join(",".join([row[0], "" if number else row[1], *row[2:]]) for number, row in enumerate(cells))
     )
     result = graphghha(*arguments, wrong)
-    assert result.exit_code and "'LIT101'" in result.output
+    assert result.exit_code and "LIT101: has no usable reading in the normal data" in result.output

@@ -75,13 +75,17 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     columns = {plant.reporting[node].column: at for at, node in enumerate(points)}
     by_file: dict[Path, dict[int, Series]] = {}
     others: list[str] = []
+    named: set[int] = set()
     for series in reader.series():
         at = columns.get(series.name, columns.get(series.column, columns.get(split_header(series.column).name)))
         if at is None:
             others.append(series.name)
-        elif len(series):
+            continue
+        named.add(at)
+        if len(series):
             by_file.setdefault(series.file, {})[at] = series
-    _refuse_missing(plant, by_file, others, paths)
+    named |= {columns[file.path.stem] for file in reader.reports if not file.is_read and file.path.stem in columns}
+    _refuse_missing(plant, by_file, named, others, paths)
     limits = Points.from_names(plant, points)
     dropped = np.zeros(len(points), np.int64)
     recordings = []
@@ -92,12 +96,19 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     if not recordings:
         raise DataError(f"{_where(paths)}: has fewer than {FEWEST_ROWS} rows at the plant's step of {plant.step_s:g} s")
     recordings.sort(key=lambda each: (int(each.times_ms[0]), each.name))
-    return RecordedData(tuple(recordings), tuple(_notes(plant, others, dropped)))
+    silent = sorted(named - {at for own in by_file.values() for at in own})
+    notes = [f"{points[at]}: has no reading and is unknown" for at in silent]
+    return RecordedData(tuple(recordings), (*notes, *_notes(plant, others, dropped)))
 
 
 def _refuse_missing(
-    plant: Plant, by_file: dict[Path, dict[int, Series]], others: Sequence[str], paths: Sequence[Path]
+    plant: Plant,
+    by_file: dict[Path, dict[int, Series]],
+    named: set[int],
+    others: Sequence[str],
+    paths: Sequence[Path],
 ) -> None:
+    """Raise if columns are not there; a column that is there and empty may be a sensor that failed."""
     found = {at for own in by_file.values() for at in own}
     points = plant.template.points
     if not found:
@@ -107,12 +118,12 @@ def _refuse_missing(
             f"{_where(paths)}: none of its columns{example}, is a column of plant {plant.name!r}, such as {wanted!r}; "
             "these are data of another plant, or the columns in plant.toml must be renamed"
         )
-    missing = [plant.reporting[node].column for at, node in enumerate(points) if at not in found]
+    missing = [plant.reporting[node].column for at, node in enumerate(points) if at not in named]
     if missing:
         hint = did_you_mean(missing[0], others)
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise DataError(
-            f"{_where(paths)}: there is no column {missing[0]!r}{more} with a reading{hint or ';'} correct its "
+            f"{_where(paths)}: there is no column {missing[0]!r}{more}{hint or ';'} correct its "
             "`columns` entry in plant.toml, or delete the signal there if the plant has it no longer"
         )
 

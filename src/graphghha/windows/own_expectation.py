@@ -50,10 +50,13 @@ class OwnExpectation:
     def residuals(self, scaled: Floats, looks: Floats, member: int | None = None) -> Floats:
         """Return how far readings [e p] are from both expectations, [e p x]; NaN where there is no reading.
 
-        `member` is the one that did not see these rows; without it the mean of all members counts.
+        `member` is the one that did not see these rows; without it the mean of all members counts. Where a neighbour
+        has no reading, an expectation is as uncertain as that neighbour could have moved it.
         """
+        influence = self.weights[:PARTS].sum(axis=(4, 5)).mean(axis=0) ** 2  # [x p k]
         parts = [
-            self._block(scaled[at : at + BLOCK], looks[at : at + BLOCK], member) for at in range(0, len(looks), BLOCK)
+            self._block(scaled[at : at + BLOCK], looks[at : at + BLOCK], member, influence)
+            for at in range(0, len(looks), BLOCK)
         ]
         return np.concatenate(parts) if parts else np.empty((0, scaled.shape[1], 2))
 
@@ -65,13 +68,16 @@ class OwnExpectation:
         by_mode = np.einsum("epkl,mxpklM->mepxM", gathered, self.weights, optimize=True) if count else gathered
         return np.asarray(((by_mode + self.bias.transpose(0, 2, 1, 3)[:, None]) * modes[:, None, None]).sum(axis=-1))
 
-    def _block(self, scaled: Floats, looks: Floats, member: int | None) -> Floats:
+    def _block(self, scaled: Floats, looks: Floats, member: int | None, influence: Floats) -> Floats:
         if not len(looks):
             return np.empty((0, scaled.shape[1], 2))
         means = self.predict(looks)
         single = means[PARTS:] if member is None else np.delete(means[PARTS:], member, axis=0)
         center = means[:PARTS].mean(axis=0) if member is None else means[member]
         variance = self.spread.T**2 + DISAGREEMENT * single.var(axis=0, ddof=1) + self.floor[:, None] ** 2
+        missing = np.isnan(scaled)
+        if missing.any():
+            variance = variance + np.einsum("epk,xpk->epx", missing[:, self.neighbors], influence)
         plain = np.clip((scaled[..., None] - center) / np.sqrt(variance), -RESIDUAL_CLIP, RESIDUAL_CLIP)
         return np.where(self.is_switch[:, None], self._deviance(scaled, center), plain)
 

@@ -19,7 +19,11 @@ LAGS = (1, 2)
 SMOOTH = 6
 STANDING_ROWS = 288  # judged rows: an attack on a slow plant may well last for days
 NOTICEABLE = 0.02  # of the variance
-SHARE_OF_MOVE = 0.25  # a unit is a quarter of the time in which signals move noticeably
+# A unit in seconds is the time in which signals move noticeably, raised to POWER, over DIVISOR. Found on a laboratory
+# plant (27 s: 3 s), a building (600 s: 300 s) and a water network (hourly): the slower a plant, the later its points
+# report, and the less a short disagreement between them means.
+POWER, DIVISOR = 1.5, 49.0
+LONGEST_UNIT_S = 300.0  # of plants that are sampled more often
 MOST_ROWS = 20_000  # of a window: a day and more of steps below ten seconds is not looked back on
 LAG_NAMES = ("now", "lag 1", "lag 2", "short mean", "middle mean", "long mean")
 
@@ -88,7 +92,7 @@ def moving_unit_s(parts: Sequence[NDArray[np.float64]], step_s: float) -> float:
     """Return the time in which signals move noticeably, from scaled normal readings [r p] of one recording each.
 
     A signal moves noticeably over a lag when its mean square change reaches a share of its variance. The median
-    over the signals counts, and a unit is a part of it.
+    over the signals counts.
     """
     longest = max(len(part) for part in parts)
     lags = np.unique(np.round(2.0 ** np.arange(0, np.log2(max(2, longest // 4)), 0.5)).astype(int))
@@ -106,4 +110,6 @@ def moving_unit_s(parts: Sequence[NDArray[np.float64]], step_s: float) -> float:
         share = changes[:, column] / (2 * variance[column])
         reached = np.flatnonzero(share >= NOTICEABLE)
         found.append(float(lags[reached[0]] if len(reached) else lags[-1]))
-    return SHARE_OF_MOVE * float(np.median(found)) * step_s if found else step_s
+    if not found:
+        return step_s
+    return min((float(np.median(found)) * step_s) ** POWER / DIVISOR, LONGEST_UNIT_S)
