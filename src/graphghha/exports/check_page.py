@@ -11,18 +11,20 @@ from graphghha.exports.findings import Finding, Topic
 WIDTH, HEIGHT, PAD = 360, 56, 3
 MOST_PLOTS = 2000
 MOST_ABOUTS = 40
+MOST_FINDINGS = 4  # shown beside a plot
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6570; --line: #d5dae0; --back: #fff; --band: #2f6fab;
-  --mark: #e8890c; }
+  --mark: #e8890c; --odd: #9a4a00; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa4ae; --line: #3a424b; --back: #16191d;
-  --band: #6aa9e0; --mark: #f0a23c; } }
+  --band: #6aa9e0; --mark: #f0a23c; --odd: #f0a23c; } }
 body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--back); max-width: 1100px;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .35rem .6rem;
   border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 600; }
 td.topic { white-space: nowrap; font-weight: 600; } .soft { color: var(--soft); } .num { white-space: nowrap; }
+.odd { color: var(--odd); }
 details summary { cursor: pointer; color: var(--soft); } svg { display: block; }
 """
 
@@ -92,24 +94,33 @@ def _point(point: CheckedPoint) -> str:
     step = f", {facts['step_s']:g} s" if facts["step_s"] else ""
     kind = f"{facts['kind']['role']}, {facts['kind']['purpose']}"
     states = f"<br>{escape(', '.join(facts['states']))}" if facts["states"] else ""
+    if facts["resolution"] is not None:
+        states = f"<br>steps of {facts['resolution']:.4g}"
     drawn = _svg(point.trace, point.findings, facts["name"]) if point.trace else '<span class="soft">none</span>'
     span = f"{facts['from']} to {facts['to']}" if facts["from"] else ""
+    odd = "".join(
+        f'<br><span class="odd">{escape(finding.topic)}: {escape(finding.text)}</span>'
+        for finding in point.findings[:MOST_FINDINGS]
+    )
     return (
         f'<tr><td>{escape(facts["name"])}<br><span class="soft">{escape(kind)}</span></td>'
         f'<td>{escape(unit)}<br><span class="soft">{escape(facts["reporting"])}{step}, {facts["readings"]:,} readings'
-        f'{states}</span></td><td>{drawn}<span class="soft">{escape(span)}</span></td></tr>'
+        f'{states}</span></td><td>{drawn}<span class="soft">{escape(span)}</span>{odd}</td></tr>'
     )
 
 
 def _svg(trace: Trace, findings: tuple[Finding, ...], name: str) -> str:
-    """Return the band between the lowest and the highest reading, with what is odd marked below it."""
+    """Return the band between the lowest and the highest reading, with what is odd marked on it."""
     known = np.isfinite(trace.low)
     bottom, top = float(trace.low[known].min()), float(trace.high[known].max())
+    # a column reaches to the one before it, so that a jump between two columns is seen
+    before_low, before_high = np.append(np.nan, trace.low[:-1]), np.append(np.nan, trace.high[:-1])
+    trace_low, trace_high = np.fmin(trace.low, before_high), np.fmax(trace.high, before_low)
     size = top - bottom or 1.0
     columns = len(trace.low)
     x = PAD + np.arange(columns) * (WIDTH - 2 * PAD) / max(1, columns - 1)
-    low = HEIGHT - PAD - (trace.low - bottom) / size * (HEIGHT - 2 * PAD)
-    high = HEIGHT - PAD - (trace.high - bottom) / size * (HEIGHT - 2 * PAD)
+    low = HEIGHT - PAD - (trace_low - bottom) / size * (HEIGHT - 2 * PAD)
+    high = HEIGHT - PAD - (trace_high - bottom) / size * (HEIGHT - 2 * PAD)
     shapes = []
     for part in _runs(known):
         up = [f"{x[i]:.1f},{high[i] - 0.6:.1f}" for i in part]

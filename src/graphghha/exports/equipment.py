@@ -37,11 +37,12 @@ def split_name(name: str) -> tuple[str, str, str]:
     *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
     if match := _SINGLE.fullmatch(last.strip()):
         return match[1].upper(), match[2].upper(), match[3].strip()
-    for part in reversed(path):
-        found = _EQUIPMENT.findall(part)
+    for at in reversed(range(len(path))):
+        found = _EQUIPMENT.findall(path[at])
         if found:
             letters, number, suffix = found[-1]
-            return letters.upper(), f"{number}{suffix}".upper(), last.strip()
+            rest = "-".join(part.strip() for part in (*path[at + 1 :], last))
+            return letters.upper(), f"{number}{suffix}".upper(), rest
     return "", "", name.strip()
 
 

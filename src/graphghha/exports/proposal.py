@@ -56,7 +56,8 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     omissions += [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
     if not alive:
         raise DataError(f"{name}: there is no point with a reading; `graphghha data check` says what was left out")
-    step_ms = common_step_ms(list(alive.values()))
+    measured = [each for each in alive.values() if each.kind.purpose in ("measurement", "position", UNKNOWN)]
+    step_ms = common_step_ms(measured) or common_step_ms(list(alive.values()))
     guesses = [*_dialect(export, list(alive)), *export.guesses]
     if step_ms is None:
         step_ms = 60_000

@@ -22,6 +22,7 @@ from graphghha.graph import CpsGraph, Edge, EdgeKind, Node
         ("AHU1/VAV-12/ZN-T", "VAV", "12", "ZN-T"),
         ("NAE1/N2-1.VAV-4.ZN-T", "VAV", "4", "ZN-T"),
         ("FCU 9 Room Temp", "FCU", "9", "Room Temp"),
+        ("[default]Tank1/Pump/Cmd", "TANK", "1", "Pump-Cmd"),
         ("DA-P", "", "", "DA-P"),
         ("LIT101", "", "", "LIT101"),
     ],
