@@ -22,7 +22,7 @@ def graph() -> None:
 def check(plant: str, as_json: bool) -> None:
     """Check PLANT and summarize its graph.
 
-    PLANT is a built-in plant, or a graph in a JSON or TOML file.
+    PLANT is a built-in plant, a plant file, or a graph in a JSON or TOML file.
     """
     from graphghha.graph import summarize_graph
 
@@ -43,8 +43,8 @@ def check(plant: str, as_json: bool) -> None:
 def draw(plant: str, zones: int | None, out: Path) -> None:
     """Draw the graph of PLANT.
 
-    PLANT is a built-in plant, or a graph in a JSON or TOML file. Nodes are coloured by kind; communication edges are
-    solid, physical edges dashed, near edges dotted.
+    PLANT is a built-in plant, a plant file, or a graph in a JSON or TOML file. Nodes are coloured by kind;
+    communication edges are solid, physical edges dashed, near edges dotted.
     """
     from graphghha.graph import draw_graph
 
@@ -160,4 +160,14 @@ def _load(plant: str) -> "CpsGraph":
     from graphghha.graph import read_graph
     from graphghha.plants import load_plant
 
-    return read_graph(Path(plant)) if plant.endswith((".json", ".toml")) else load_plant(plant).template
+    is_graph = plant.endswith(".json") or (plant.endswith(".toml") and not _is_plant_file(Path(plant)))
+    return read_graph(Path(plant)) if is_graph else load_plant(plant).template
+
+
+def _is_plant_file(path: Path) -> bool:
+    import tomllib
+
+    try:
+        return "plant" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False  # reading it as a graph says what is wrong

@@ -22,7 +22,7 @@ from graphghha.exports.reader import ExportReader
 from graphghha.exports.reporting import Mode
 from graphghha.exports.resample import STALE_STEPS
 from graphghha.exports.series import Series
-from graphghha.exports.topology.to_graph import usual_kind
+from graphghha.exports.topology.to_graph import in_usual_order
 from graphghha.graph import CpsGraph, Edge, EdgeKind, Node
 
 MOST_ROWS = 6000
@@ -169,9 +169,7 @@ def _node(name: str, kind: Kind, template: Any, copy: str, role: str) -> Node:
 
 
 def _edge(edge: LearnedEdge, nodes: Sequence[Node]) -> Edge:
-    source, target = nodes[edge.source], nodes[edge.target]
-    kind = usual_kind(source, target)
-    if kind is EdgeKind.NEAR and usual_kind(target, source) is not EdgeKind.NEAR:
-        source, target, kind = target, source, usual_kind(target, source)
+    # readings show that two signals belong together, not that one commands or moves the other
+    source, target = in_usual_order(nodes[edge.source], nodes[edge.target])
     reason = f"learned: strength {edge.strength:.2f}, in {edge.share:.0%} of the parts"
-    return Edge(source.name, target.name, kind, reason)
+    return Edge(source.name, target.name, EdgeKind.NEAR, reason)

@@ -13,10 +13,11 @@ from graphghha.exports.notes import Guess
 from graphghha.exports.proposed_signals import SignalProposal
 from graphghha.exports.resample import STALE_STEPS
 from graphghha.exports.series import Series
-from graphghha.exports.topology.to_graph import usual_kind
+from graphghha.exports.topology.to_graph import in_usual_order
 from graphghha.exports.usual_edges import Member, Triple, edges_between, edges_inside
-from graphghha.graph import CpsGraph, EdgeKind, Node
+from graphghha.graph import CpsGraph, Node
 
+MOST_LONELY = 3
 MOST_USUAL = 8  # edges a signal, above which the data are asked
 MOST_ROWS, BLOCKS, FEWEST_ROWS = 6000, 12, 256
 
@@ -93,23 +94,33 @@ def _learned(signals: Sequence[SignalProposal], series: Sequence[Series], step_m
     nodes = [Node(signal.role, signal.kind) for signal in signals]
     found = []
     for edge in edges:
-        source, target = nodes[edge.source], nodes[edge.target]
-        if usual_kind(source, target) is EdgeKind.NEAR:
-            source, target = (target, source) if usual_kind(target, source) is not EdgeKind.NEAR else (source, target)
-        found.append((source.name, target.name, str(usual_kind(source, target))))
+        source, target = in_usual_order(nodes[edge.source], nodes[edge.target])
+        found.append((source.name, target.name, "near"))
     return (*found, *_lonely(signals, found))
 
 
 def _lonely(signals: Sequence[SignalProposal], found: Sequence[Triple]) -> Iterator[Triple]:
-    """Yield the usual edges of signals that nothing was learned about, with those whose names begin alike."""
+    """Yield edges of signals that nothing was learned about, with the few whose names have most words in common."""
     joined = {end for source, target, _ in found for end in (source, target)}
-    groups: dict[str, list[SignalProposal]] = defaultdict(list)
+    words = {signal.role: set(signal.role.split("-")) for signal in signals}
+    added: set[frozenset[str]] = set()
     for signal in signals:
-        groups[signal.role.split("-")[0]].append(signal)
-    for group in groups.values():
-        for source, target, kind in edges_inside(members(group)):
-            if source not in joined or target not in joined:
-                yield source, target, kind
+        if signal.role in joined:
+            continue
+        for other in _alike(signal, signals, words):
+            pair = frozenset((signal.role, other.role))
+            if pair not in added:
+                added.add(pair)
+                source, target = in_usual_order(Node(signal.role, signal.kind), Node(other.role, other.kind))
+                yield source.name, target.name, "near"
+
+
+def _alike(
+    signal: SignalProposal, signals: Sequence[SignalProposal], words: Mapping[str, set[str]]
+) -> list[SignalProposal]:
+    own = words[signal.role]
+    others = [other for other in signals if other is not signal and words[other.role] & own]
+    return sorted(others, key=lambda other: -len(words[other.role] & own))[:MOST_LONELY]
 
 
 def _rows(series: Sequence[Series], step_ms: int) -> NDArray[np.float64]:

@@ -55,7 +55,7 @@ def test_a_graph_is_learned_from_files_with_a_report(tmp_path):
     learned = learn_graph([tmp_path / "a.csv"])
     assert learned.graph.zone_names == ("TK1", "TK2") and learned.step_s == 300 and learned.rows == 600
     kinds = {(edge.source, edge.target): str(edge.kind) for edge in learned.graph.edges}
-    assert kinds["TK1_P-S", "TK1_FT"] == "phys"
+    assert kinds["TK1_P-S", "TK1_FT"] == "near"  # actuators come first
     assert "TK1_X-T" in {omission.about for omission in learned.omissions if "never moves" in omission.reason}
 
 

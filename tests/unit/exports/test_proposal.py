@@ -11,6 +11,7 @@ from graphghha.exports.equipment import find_templates, split_name
 from graphghha.exports.plant_toml import plant_toml
 from graphghha.exports.proposal import propose_plant
 from graphghha.graph import CpsGraph, Edge, EdgeKind, Node
+from graphghha.plants import load_plant
 
 
 @pytest.mark.parametrize(
@@ -221,4 +222,15 @@ def test_published_plants_are_proposed_with_their_kinds(data_dir):
     plant = propose_plant(read_exports([data_dir / "batadal" / "train_normal.parquet"]), "water")
     assert plant.labels == ("ATT_FLAG",) and plant.step_s == 3600
     assert len(plant.templates[0].signals) == 43 and "BATADAL" in str(plant.guesses[0])
-    assert plant_graph(plant).num_nodes == 43
+    graph = plant_graph(plant)
+    assert graph.num_nodes == 43 and not set(range(43)) - set(graph.edge_index.ravel())
+
+
+def test_a_proposed_plant_file_is_loaded_as_it_was_meant(export, tmp_path):
+    proposal = propose_plant(export, "works")
+    (tmp_path / "plant.toml").write_text(plant_toml(proposal))
+    loaded, meant = load_plant(tmp_path / "plant.toml").template, plant_graph(proposal)
+    assert set(loaded.names) == set(meant.names)
+    assert {(e.source, e.target, e.kind) for e in loaded.edges} == {(e.source, e.target, e.kind) for e in meant.edges}
+    checked = CliRunner().invoke(main, ["graph", "check", str(tmp_path / "plant.toml")])
+    assert checked.exit_code == 0 and "nodes                  7" in checked.stdout

@@ -215,3 +215,10 @@ def usual_kind(source: Node, target: Node) -> EdgeKind:
         if source.kind in senders and target.kind in receivers:
             return kind
     return EdgeKind.NEAR
+
+
+def in_usual_order(one: Node, other: Node) -> tuple[Node, Node]:
+    """Return two nodes in the order in which an edge usually goes: actuator, sensor, controller, actuator."""
+    following = {NodeKind.ACTUATOR: NodeKind.SENSOR, NodeKind.SENSOR: NodeKind.CONTROLLER}
+    goes_back = following.get(NodeKind(other.kind), NodeKind.ACTUATOR) == one.kind
+    return (other, one) if goes_back and one.kind != other.kind else (one, other)
