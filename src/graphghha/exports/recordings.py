@@ -199,11 +199,13 @@ def _readings(series: Series, plant: Plant, node: str) -> NDArray[np.float64]:
             raise SchemaError(
                 f"{series.name}: its readings are words, such as {series.states[0]!r}; add states = [..] to its signal"
             )
-        codes = {word.lower(): float(number) for number, word in enumerate(signal.states)}
+        codes = {word.lower(): float(number) for number, word in enumerate(signal.states)} | dict(report.words)
         table = np.array([codes.get(word.lower(), np.nan) for word in series.states])
         if np.isnan(table).any():
             word = series.states[int(np.argmax(np.isnan(table)))]
-            raise SchemaError(f"{series.name}: {word!r} is not one of its states {', '.join(signal.states)}; add it")
+            raise SchemaError(
+                f"{series.name}: {word!r} is not one of its states {', '.join(signal.states)}; add it, or to its words"
+            )
         return np.asarray(table[values.astype(np.int64)])
     if report.encoding == "float32 bits":
         return values.astype(np.uint32).view(np.float32).astype(np.float64)

@@ -225,6 +225,7 @@ class Reporting:
     stale_after_s: float
     is_held: bool  # reports on change: silence means unchanged
     encoding: str = ""
+    words: Mapping[str, float] = field(default_factory=dict)  # further words of states, and their codes
     resolution: float | None = None
 
 

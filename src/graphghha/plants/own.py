@@ -110,10 +110,17 @@ class _Parts:
                 raise ConfigError(f"{where}: {key} = {text!r} must be TEMPLATE/SIGNAL{hint}")
             ends.append((template, text[len(template) + 1 :]))
         (source, role), (target, other) = ends
-        for copy in self._copies[source]:
-            for further in self._copies[target]:
-                if source != target or copy == further:
-                    self._edge((source, copy, role), (target, further, other), str(edge.get("kind", "phys")), where)
+        own, others = self._copies[source], self._copies[target]
+        pairs = [(copy, further) for copy in own for further in others if source != target or copy == further]
+        if "pairs" in edge:
+            pairs = [self._pair(pair, own, others, where) for pair in edge["pairs"]]
+        for copy, further in pairs:
+            self._edge((source, copy, role), (target, further, other), str(edge.get("kind", "phys")), where)
+
+    def _pair(self, pair: Any, own: Sequence[str], others: Sequence[str], where: str) -> tuple[str, str]:
+        if not isinstance(pair, list) or len(pair) != 2 or pair[0] not in own or pair[1] not in others:
+            raise ConfigError(f"{where}: pairs: {pair!r} must be a copy of each template: [{own[0]!r}, {others[0]!r}]")
+        return str(pair[0]), str(pair[1])
 
     def _add_signal(self, template: str, copies: tuple[str, ...], signal: Mapping[str, Any], where: str) -> None:
         role = _text(signal.get("name"), f"{where}: signal.name")
@@ -125,6 +132,8 @@ class _Parts:
         encoding = str(signal.get("encoding", ""))
         if encoding and encoding not in ENCODINGS:
             raise ConfigError(f"{where}: encoding {encoding!r} is unknown; use {' | '.join(ENCODINGS)}")
+        words = _table(signal.get("words", {}), f"{where}: words")
+        codes = {str(word).lower(): _number(code, f"{where}: words.{word}") for word, code in words.items()}
         sampling = signal.get("sampling", self.step_s)
         is_held = isinstance(sampling, str)
         if is_held and sampling not in ("cov", "event"):
@@ -151,6 +160,7 @@ class _Parts:
                 stale_after_s=max(stale_s, self.step_s),
                 is_held=is_held,
                 encoding=encoding,
+                words=codes,
                 resolution=float(resolution) if resolution is not None else None,
             )
 

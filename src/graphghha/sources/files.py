@@ -63,9 +63,8 @@ def own_batches(config: FileConfig, site: str, plant: Plant) -> tuple[Iterator[B
     def batches() -> Iterator[Batch]:
         for recording in recorded.recordings:
             for at in range(0, len(recording.times_ms), OWN_ROWS):
-                part = slice(at, at + OWN_ROWS)
-                times = recording.times_ms[part]
-                yield RowBatch(site, int(times[-1]), times, recording.values[part])
+                times = recording.times_ms[at : at + OWN_ROWS]
+                yield RowBatch(site, int(times[-1]), times, recording.values[at : at + OWN_ROWS])
 
     return batches(), recorded.notes
 
