@@ -10,13 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from graphghha._util.times import EPOCH
 from graphghha.alarms import Event, Incident, Proximity
 from graphghha.errors import ConfigError
 from graphghha.lab.evaluation import without_nan
 from graphghha.lab.metrics import event_scores, match_incidents
 from graphghha.lab.runs import Run, attacks_in
 from graphghha.models import shipped_model
-from graphghha.monitor import Journal, Monitor, RowClockConfig, SiteConfig, read_status
+from graphghha.monitor import Journal, Monitor, Reader, RowClockConfig, SiteConfig, read_status
 from graphghha.plants import LabelledDay, load_plant, load_testbed
 from graphghha.sources import RowBatch
 from graphghha.windows import HISTORY_DAYS
@@ -97,6 +98,20 @@ class Demo:
     def has_begun(self) -> bool:
         """Return whether a step of the showcase day has been scored."""
         return self._today is not None and self._site.steps > 0
+
+    @property
+    def reader(self) -> Reader:
+        """Return the journal of the demonstration."""
+        return self._monitor.journal.reader
+
+    def attacks_now(self) -> list[str]:
+        """Return the cases that the simulator carries out now, each with its zone."""
+        now = EPOCH.replace(tzinfo=None) + timedelta(milliseconds=self._site.time_ms)
+        return [
+            f"{case.name} in zone {case.zone}"
+            for case in self._run.cases
+            if case.start <= now and (case.duration is None or now - case.start < case.duration)
+        ]
 
     def status(self) -> dict[str, Any]:
         """Return the status of the site, read from the journal."""

@@ -1,6 +1,5 @@
 """`graphghha demo`: watch a simulated building under attack, without any settings."""
 
-from collections import deque
 from pathlib import Path
 
 import click
@@ -32,21 +31,20 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
 
     Every attack is reported with its node, class and probability; a score card follows at the end.
     """
-    from graphghha.cli._terminal_view import NEWEST, lines, show_live, write_picture
+    from graphghha.cli._demo_view import demo_views, lines, show_demo
+    from graphghha.cli._terminal_view import write_picture
     from graphghha.demo import Demo
 
     with Demo(minutes=minutes, seed=seed) as running:
         if headless or as_json or picture:
-            newest: deque[str] = deque(maxlen=NEWEST)
             for minute in running.watch():
                 for event, line in lines(minute.events):
-                    newest.append(line)
                     body = {"event": event.kind.partition(".")[2], **event.body}
                     echo_json(body) if as_json else echo(line)
             if picture:
-                write_picture(running.status(), newest, picture)
+                write_picture(demo_views(running), picture)
         else:
-            show_live(running, speed)
+            show_demo(running, speed)
         if not running.has_begun:  # stopped while the preceding days were simulated
             return
         card = running.scorecard()

@@ -1,13 +1,15 @@
 """`graphghha watch`: the monitor as a service, until it is stopped."""
 
 import signal
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Event as Flag
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +18,8 @@ from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import check_writable
 
 if TYPE_CHECKING:
+    from graphghha.cli._site_view import SiteView
+    from graphghha.monitor import Display
     from graphghha.monitor.service import Service
     from graphghha.settings import Settings
 
@@ -54,6 +58,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="With --check: draft a mapping file from what was heard.",
 )
 @click.option("--force", is_flag=True, help="Start although readings of a file do not fit the points they map to.")
+@click.option("--live", is_flag=True, help="Show the sites on the whole terminal instead of printing lines.")
 @click.option("--json", "as_json", is_flag=True, help="Write events as JSON lines.")
 def watch(
     config: Path | None,
@@ -61,6 +66,7 @@ def watch(
     seconds: float,
     write_mapping: Path | None,
     force: bool,
+    live: bool,
     as_json: bool,
     **short: Any,
 ) -> None:
@@ -70,6 +76,10 @@ def watch(
     """
     if (config is None) == (short["source"] is None):
         raise click.UsageError("give either a settings file or --source")
+    if live and (as_json or is_check):
+        raise click.UsageError("--live shows a view instead of lines: leave out --json and --check")
+    if live and not sys.stdout.isatty():
+        raise click.UsageError("--live needs a terminal; without it lines are printed")
     if write_mapping is not None:
         if not is_check:
             raise click.UsageError("--write-mapping belongs to --check")
@@ -81,7 +91,7 @@ def watch(
         if is_check:
             _check(settings, seconds, as_json, write_mapping)
         else:
-            _watch(settings, as_json, force)
+            _watch(settings, as_json, force, live)
 
 
 def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
@@ -98,7 +108,7 @@ def _settings(config: Path | None, short: dict[str, Any]) -> "Settings":
         raise ConfigError(str(exc).replace("site[0].", "--")) from exc
 
 
-def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
+def _watch(settings: "Settings", as_json: bool, force: bool, is_live: bool) -> None:
     from graphghha.cli._event_lines import TextSink
     from graphghha.monitor import Display
     from graphghha.monitor.service import set_up_logs
@@ -106,16 +116,58 @@ def _watch(settings: "Settings", as_json: bool, force: bool) -> None:
     from graphghha.wiring import open_monitor
 
     secrets = [path.read_text(encoding="utf-8").strip() for path in settings.secret_files()]
-    set_up_logs(settings.log.level, settings.log.style, secrets=secrets)
-    with handle_signals() as attach:
+    with ExitStack() as resources:
+        stream = resources.enter_context(_log_file(settings)) if is_live else None
+        set_up_logs(settings.log.level, settings.log.style, secrets=secrets, stream=stream)
+        attach = resources.enter_context(handle_signals())
         if not force:
             refuse_implausible(settings)
         service = open_monitor(settings)
         attach(service)
         displays = {site.name: Display(time_zone=site.time_zone, units=site.units) for site in settings.site}
+        if is_live:
+            resources.enter_context(_live_view(settings, displays))
+            service.run()
+            return
         output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop, displays)
         service.follow(output, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
         service.run()
+
+
+def _log_file(settings: "Settings") -> IO[str]:
+    """Open the file that takes the log while the terminal shows the view."""
+    from graphghha.errors import ConfigError
+    from graphghha.monitor.journal import make_private_folder
+
+    path = settings.monitor.state_dir / "watch.log"
+    try:
+        make_private_folder(path.parent)
+        return path.open("a", encoding="utf-8")
+    except OSError as exc:
+        raise ConfigError(f"{path}: {exc.strerror}; choose a state folder that can be written") from exc
+
+
+@contextmanager
+def _live_view(settings: "Settings", displays: "Mapping[str, Display]") -> Iterator[None]:
+    """Show the sites on the terminal while the monitor runs."""
+    from graphghha.cli._site_view import read_view
+    from graphghha.cli._terminal_view import show_sites
+    from graphghha.monitor import Reader
+
+    path, stop = settings.monitor.state_dir / settings.monitor.journal, Flag()
+    with Reader(path) as reader:
+
+        def read() -> "list[SiteView]":
+            views = [read_view(reader, name, display) for name, display in displays.items()]
+            return [view for view in views if view is not None]
+
+        shown = Thread(target=show_sites, args=(read, stop), name="live-view", daemon=True)
+        shown.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            shown.join(5.0)
 
 
 @contextmanager
