@@ -36,6 +36,13 @@ _OPTIONS = {
     "model": click.option(
         "--model", type=MODEL, help=f"Model directory, or the name of a shipped model (default: {PLANT})."
     ),
+    "work": click.option(
+        "--work",
+        default=WORK,
+        show_default=True,
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder for intermediate results of studies that train.",
+    ),
     "seed": click.option(
         "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of weights, windows and buildings."
     ),
@@ -58,9 +65,15 @@ def _benchmark(*options: str) -> Callable[[Callable[..., dict[str, Any]]], click
     def decorate(measure: Callable[..., dict[str, Any]]) -> click.Command:
         @wraps(measure)
         def command(
-            seed: int, quick: bool, out: Path | None, as_json: bool, model: Path | None = None, **arguments: Any
+            seed: int,
+            quick: bool,
+            out: Path | None,
+            as_json: bool,
+            model: Path | None = None,
+            work: Path = WORK,
+            **arguments: Any,
         ) -> None:
-            _finish(measure(_scope(model, seed, quick, as_json), **arguments), out)
+            _finish(measure(_scope(model, seed, quick, as_json, work), **arguments), out)
 
         for name in reversed((*options, "seed", "quick", "out", "json")):
             command = _OPTIONS[name](command)
@@ -208,7 +221,13 @@ def commissioning(scope: "Scope", trials: tuple[str, ...]) -> dict[str, Any]:
 
 
 @_benchmark("model")
-def attacker(scope: "Scope") -> dict[str, Any]:
+@click.option("--buildings", type=click.IntRange(1), help="Buildings to attack.")
+@click.option("--attacks", type=click.IntRange(1), help="Attacks of each building that have to be hidden.")
+@click.option("--steps", type=click.IntRange(1), help="Steps of the search, for each attack and number of nodes.")
+@click.option("--defence", "defences", multiple=True, metavar="NAME", help="Only this defence; repeatable.")
+def attacker(
+    scope: "Scope", buildings: int | None, attacks: int | None, steps: int | None, defences: tuple[str, ...]
+) -> dict[str, Any]:
     """An attacker who changes readings he holds.
 
     Needs a model that judges zones. Random buildings are commissioned and attacked; the attacker then changes the
@@ -219,8 +238,53 @@ def attacker(scope: "Scope") -> dict[str, Any]:
     from graphghha.lab.bench.detection.attacker_study import QUICK, StudyConfig, attacker_study
     from graphghha.models import load_model
 
-    config = replace(QUICK if scope.quick else StudyConfig(), seed=scope.seed)
-    return attacker_study(load_model(scope.model), config, room=ROOM, progress=scope.progress)
+    base = QUICK if scope.quick else StudyConfig()
+    config = replace(
+        base,
+        seed=scope.seed,
+        buildings=buildings or base.buildings,
+        attacks=attacks or base.attacks,
+        effort=replace(base.effort, steps=steps or base.effort.steps),
+        defences=defences or base.defences,
+    )
+    result = attacker_study(load_model(scope.model), config, room=ROOM, progress=scope.progress)
+    return {**result, "config": {**result["config"], "model": scope.model.name}}
+
+
+@_benchmark("model", "work")
+def whether_where(scope: "Scope") -> dict[str, Any]:
+    """A model that judges zones beside others.
+
+    Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
+    folder that `train --preset zones` worked in; without it, the model's training windows are made anew.
+    """
+    from dataclasses import replace
+
+    from graphghha.lab.bench.detection.whether_where import QUICK, WhetherWhereConfig, whether_where
+    from graphghha.models import load_model
+
+    config = replace(QUICK if scope.quick else WhetherWhereConfig(), seed=scope.seed)
+    result = whether_where(load_model(scope.model), config, scope.work, progress=scope.progress)
+    return {**result, "config": {**result["config"], "name": scope.model.name}}
+
+
+@_benchmark("model", "work")
+@click.option("--buildings", type=click.IntRange(6), help="Training buildings of every diet (default: 60).")
+def diets(scope: "Scope", buildings: int | None) -> dict[str, Any]:
+    """Networks taught without some of the attacks.
+
+    One family of generic attacks is left out at a time, or a third of the training is the catalogue. Needs a model that
+    judges zones, for its preprocessing; the networks are small ones of their own.
+    """
+    from dataclasses import replace
+
+    from graphghha.lab.bench.detection.diets import QUICK, DietConfig, diet_study
+    from graphghha.models import load_model
+
+    base = QUICK if scope.quick else DietConfig()
+    config = replace(base, seed=scope.seed, buildings=buildings or base.buildings)
+    result = diet_study(load_model(scope.model), config, scope.work, progress=scope.progress)
+    return {**result, "config": {**result["config"], "name": scope.model.name}}
 
 
 @_benchmark("dtype")
@@ -251,13 +315,7 @@ def events(scope: "Scope", zones: list[int], minutes: int, dtype: str) -> dict[s
 @click.option("--again", is_flag=True, help="Measure again even where a fresh result exists.")
 @click.option("--quick", is_flag=True, help="Smoke run with small sizes; not a measurement.")
 @_OPTIONS["seed"]
-@click.option(
-    "--work",
-    default=WORK,
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for intermediate results of studies that train.",
-)
+@_OPTIONS["work"]
 @_OPTIONS["model"]
 @_OPTIONS["json"]
 def paper(

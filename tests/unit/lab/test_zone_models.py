@@ -38,7 +38,7 @@ def directory(model, tmp_path_factory):
 
 
 def test_baselines_are_refused_before_anything_is_scored(model):
-    with pytest.raises(ConfigError, match="baselines: .* this one judges zones"):
+    with pytest.raises(ConfigError, match="baselines: .* this one judges zones; run graphghha bench whether-where"):
         evaluate_task(deploy_task(model, QUICK), baselines=BaselineConfig(), progress=pytest.fail)
     with pytest.raises(ConfigError, match="judges zones"):
         BaselineSuite(model, BaselineConfig(), Path("never-written"))
@@ -76,6 +76,7 @@ def test_it_is_evaluated_and_its_card_says_what_it_was_taught(model):
     report = evaluate_task(deploy_task(model, QUICK))
     card = model_card(model, report)
     assert "no case of the catalogue seen" in card and "none of their cases was taught" in card
+    assert "95 % intervals" in card and "are in quiet zones" in card and "compared with the paper" in card
 
 
 @pytest.mark.slow

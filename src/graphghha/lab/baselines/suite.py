@@ -201,7 +201,10 @@ class BaselineSuite:
 def check_can_be_compared(model: Model) -> None:
     """Raise ConfigError if the baselines cannot be fitted on the features of a model."""
     if model.judges_zones:
-        raise ConfigError("baselines: they need a model that judges single nodes, and this one judges zones")
+        raise ConfigError(
+            "baselines: they need a model that judges single nodes, and this one judges zones; run "
+            "graphghha bench whether-where --model MODEL instead"
+        )
 
 
 def _by_zone(array: NDArray[Any]) -> NDArray[Any]:

@@ -115,7 +115,9 @@ def model_report(
     )
     if unseen:
         separate = build_report(unseen, thresholds, **names, held_out={}, with_budget=False)
-        report["unseen_cases"] = {key: separate[key] for key in ("card", "families", "cases", "confusion")}
+        report["unseen_cases"] = {
+            key: separate[key] for key in ("card", "families", "cases", "confusion", "attacks", "buildings")
+        }
     first = task.runs[0]
     values = next(iter(first.days())).values
     report["latency"] = measure_latency(task.open_scorer(first), values.reshape(len(values), -1))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from graphghha.lab.evaluation.report_page import intervals, unseen_named
 from graphghha.lab.markdown import table
 from graphghha.models import Model
 
@@ -62,6 +63,7 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
             "",
             *table(["family", "visible attacks", "detected", "right node first"], families),
             "",
+            *_further(model, report),
             *_unseen_cases(report),
             *_comparison(report),
             f"Command: `graphghha evaluate MODEL {options}{' --baselines' if 'baselines' in report else ''}`.",
@@ -86,6 +88,17 @@ def _lessons(model: Model) -> str:
         )
     catalogue = "no case of the catalogue" if _is_exam(model) else f"{seen} cases of the catalogue"
     return f"random simulated buildings with generic attacks ({catalogue} seen); it judges zones first, then nodes"
+
+
+def _further(model: Model, report: Mapping[str, Any]) -> list[str]:
+    """Return intervals, false alarms apart and cases by number; for models that judge zones."""
+    if not model.judges_zones:
+        return []
+    texts = [intervals(report["card"])]
+    if "unseen_cases" in report:
+        texts.append(unseen_named(report["unseen_cases"]))
+    texts.append("No figure can be compared with the paper's tables, which are of other data and another protocol.")
+    return [line for text in texts for line in (text, "")]
 
 
 def _unseen_cases(report: Mapping[str, Any]) -> list[str]:

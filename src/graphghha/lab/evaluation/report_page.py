@@ -54,7 +54,8 @@ attacked nor recovering. *Hit@k*: the right node, or one that cannot be told apa
 named at the announcement; a missed attack counts as wrong. *strict*: only the attacked node counts. *F1*: node-minutes
 in alarm, without minutes in which an attack is not visible; *raw* includes them, *ceiling* is the raw F1 of a detector
 that finds exactly the visible ones, *std* is the spread over buildings. Events use the alarm logic of the monitor, and
-scores are not point-adjusted."""
+scores are not point-adjusted. The paper reports the F1 of single windows of its own data under another protocol: no
+figure of this page can be compared with its tables."""
 
 
 def write_report(report: Report, directory: Path) -> Path:
@@ -76,7 +77,7 @@ def report_page(report: Report, figures: Mapping[str, str]) -> str:
 def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
     yield from (f"# Report card: {report['rows'][0]['method']}, {report['protocol']} protocol", "", _basis(report), "")
     yield from _table("method", [(row["method"], row) for row in report["rows"]], _COLUMNS)
-    yield from ("", _NOTES, "", _intervals(report["card"]), "")
+    yield from ("", _NOTES, "", intervals(report["card"]), "")
     if len(report["rows"]) > 1:
         yield from _comparison(report)
     for title, file in figures.items():
@@ -86,6 +87,8 @@ def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
     yield from ("## By family", "", note, "", *_table("family", report["families"].items(), _ATTACK_COLUMNS), "")
     yield from ("## By case", "", *_table("case", report["cases"].items(), _ATTACK_COLUMNS), "")
     yield from ("## Never seen in training", "", *_unseen(report), "")
+    if "unseen_cases" in report:
+        yield from (unseen_named(report["unseen_cases"]), "")
     latency = report["latency"]
     yield (
         f"Latency of one minute with {latency['nodes']} nodes, from readings to calibrated probabilities, "
@@ -94,7 +97,7 @@ def _lines(report: Report, figures: Mapping[str, str]) -> Iterable[str]:
     )
 
 
-def _intervals(card: Mapping[str, Any]) -> str:
+def intervals(card: Mapping[str, Any]) -> str:
     """Return the headline figures of the model with their 95 % intervals, and the recall of all attacks."""
     if not card["observable_events"]:
         return "No attack was visible, so shares of attacks are not defined."
@@ -109,8 +112,40 @@ def _intervals(card: Mapping[str, Any]) -> str:
     low, high = poisson_interval(round(card["false_alarms_per_day"] * card["days"]), card["days"])
     parts.append(f"false alarms a day {card['false_alarms_per_day']:.2f} ({low:.2f} to {high:.2f})")
     return (
-        f"The model with 95 % intervals (Wilson, exact Poisson): {'; '.join(parts)}. "
+        f"The model with 95 % intervals (Wilson, exact Poisson): {'; '.join(parts)}. {false_alarms_apart(card)} "
         "Attacks on one building are not independent, so the true intervals are somewhat wider."
+    )
+
+
+def false_alarms_apart(card: Mapping[str, Any]) -> str:
+    """Return the false alarms of a card in quiet zones and in attacked ones, which grow with the number of attacks."""
+    days, attacks = card["days"], card["events"]
+    misplaced = round(card["misplaced_per_day"] * days)
+    quiet = round(card["false_alarms_per_day"] * days) - misplaced
+    low, high = poisson_interval(quiet, days)
+    each = f", {misplaced / attacks:.3f} for each attack" if attacks else ""
+    return (
+        f"Of the false alarms, {quiet / days:.2f} a day ({low:.2f} to {high:.2f}) are in quiet zones; "
+        f"{misplaced / days:.2f} a day{each}, name the wrong node of an attacked zone."
+    )
+
+
+def unseen_named(unseen: Mapping[str, Any]) -> str:
+    """Return how many attacks of cases that training never saw have the right node first, in all and by case."""
+    parts, every = [], [0, 0]
+    for name, scores in unseen["cases"].items():
+        total = scores["observable_events"]
+        named = round((scores["hit_at_1"] or 0.0) * total)
+        every = [every[0] + named, every[1] + total]
+        parts.append(f"`{name}` {named} of {total}")
+    if not every[1]:
+        return "No attack of a case that training never saw was visible."
+    low, high = wilson_interval(*every)
+    ece = unseen["card"]["ece"]
+    error = "" if ece is None else f" Their calibration error (ECE) is {ece:.3f}."
+    return (
+        f"Right node first in whole cases that training never saw: {every[0]} of {every[1]} ({low:.2f} to {high:.2f}); "
+        f"by case: {', '.join(parts)}.{error}"
     )
 
 

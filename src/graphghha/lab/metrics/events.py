@@ -122,6 +122,8 @@ class EventScores:
     p90_ttd_min: float
     false_alarms_per_day: float
     misplaced_per_day: float  # the false alarms that named an attacked zone but the wrong node
+    quiet_false_alarms_per_day: float  # the others, in zones that nobody attacked
+    misplaced_per_attack: float  # attacks are denser in some tests than in others, and these alarms with them
     late_per_day: float  # alarms in a recovering zone; not counted as false
     hit_at_1: float  # an undetected attack is a miss; any node of the equivalence set is a hit
     hit_at_1_strict: float  # only the target itself is a hit
@@ -137,6 +139,7 @@ def event_scores(matches: Sequence[EventMatches]) -> EventScores:
         raise DataError("events: the recordings are empty; record at least one step")
     every = [outcome for each in matches for outcome in each.outcomes]
     minutes = [minutes for each in matches for minutes in each.minutes_to_detect()]
+    false, misplaced = (sum(len(getattr(each, name)) for each in matches) for name in ("false_alarms", "misplaced"))
     observable = [outcome for outcome in every if outcome.is_observable]
     return EventScores(
         events=len(every),
@@ -145,8 +148,10 @@ def event_scores(matches: Sequence[EventMatches]) -> EventScores:
         event_recall_all=_share(o.is_detected for o in every),
         median_ttd_min=float(np.median(minutes)) if minutes else float("nan"),
         p90_ttd_min=float(np.quantile(minutes, 0.9)) if minutes else float("nan"),
-        false_alarms_per_day=sum(len(each.false_alarms) for each in matches) / days,
-        misplaced_per_day=sum(len(each.misplaced) for each in matches) / days,
+        false_alarms_per_day=false / days,
+        misplaced_per_day=misplaced / days,
+        quiet_false_alarms_per_day=(false - misplaced) / days,
+        misplaced_per_attack=misplaced / len(every) if every else float("nan"),
         late_per_day=sum(len(each.late) for each in matches) / days,
         hit_at_1=_share(o.is_detected and o.rank == 1 for o in observable),
         hit_at_1_strict=_share(o.is_detected and o.strict_rank == 1 for o in observable),

@@ -59,6 +59,7 @@ def test_a_wrong_root_in_the_right_zone_detects_but_is_a_false_alarm_too():
     result = scores(incident(1, 0, NEAR, 120, ranking=(0, 3, 1)))
     assert (result.event_recall, result.hit_at_1, result.hit_at_3, result.mean_rank) == (1.0, 0.0, 0.0 + 1.0, 3.0)
     assert (result.false_alarms_per_day, result.misplaced_per_day) == (1.0, 1.0)
+    assert (result.quiet_false_alarms_per_day, result.misplaced_per_attack) == (0.0, 1.0)
 
 
 def test_a_node_of_the_equivalence_set_is_a_hit_but_not_strictly():

@@ -10,11 +10,14 @@ import torch
 from torch import Tensor
 
 from graphghha.engine.zone_front_end import ZoneFrontEnd
+from graphghha.windows.evidence import SPAN_NAMES
 
 HIDDEN = -1e4  # the log-odds of a node that is unknown
 MASKS, MASKED_SHARE = 12, 0.3
 ROWS_AT_ONCE = 512
 AVERAGED = 3  # judged rows: a quarter of an hour
+# evidence of this size, in units of what is rarely exceeded, counts as much as these log-odds
+ALARMING_EVIDENCE, ALARMING_ODDS, ODDS_PER_EVIDENCE = 3.0, 4.5, 6.0
 
 View = tuple[ZoneFrontEnd, Tensor, Tensor]  # a front end, features [e n f] and which nodes are known [e n]
 
@@ -71,6 +74,14 @@ def shipped_witness(views: Views, suspects: Sequence[int] | None = None) -> Tens
     return torch.maximum(zone_odds(*views.commissioned), zone_odds(*views.shipped) - views.shipped_offset)
 
 
+def evidence_witness(views: Views, suspects: Sequence[int] | None = None) -> Tensor:
+    """Return the larger one of the model's score and of the largest evidence, which no network can be talked out of."""
+    _, x, known = views.commissioned
+    size = torch.where(known, x[..., : len(SPAN_NAMES)].abs().amax(dim=-1), 0.0).amax(dim=-1)  # log(1 + 4 units)
+    alarming = torch.log1p(torch.tensor(4 * ALARMING_EVIDENCE))
+    return torch.maximum(zone_odds(*views.commissioned), ALARMING_ODDS + ODDS_PER_EVIDENCE * (size - alarming))
+
+
 def _masked(views: Views, masks: Tensor) -> Tensor:
     """Return the log-odds [masks e] of a zone with some nodes hidden."""
     front_end, x, known = views.commissioned
@@ -82,4 +93,5 @@ DEFENCES: Mapping[str, Defence] = {
     "leave_one_out": leave_one_out,
     "random_masks": random_masks,
     "shipped_witness": shipped_witness,
+    "evidence_witness": evidence_witness,
 }

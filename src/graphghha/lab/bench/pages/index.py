@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graphghha.errors import DataError
+from graphghha.lab.bench.pages.attacker import attacker_page
 from graphghha.lab.bench.pages.commissioning import commissioning_page
 from graphghha.lab.bench.pages.comparison import comparison_page
 from graphghha.lab.bench.pages.detection import STUDIES, detection_page
+from graphghha.lab.bench.pages.diets import diets_page
 from graphghha.lab.bench.pages.incremental import events_page
 from graphghha.lab.bench.pages.latency import SPEED_BENCHES, latency_page
 from graphghha.lab.bench.pages.precision import precision_page
 from graphghha.lab.bench.pages.reliability import reliability_page
 from graphghha.lab.bench.pages.shift import shift_page
+from graphghha.lab.bench.pages.whether_where import whether_where_page
 from graphghha.lab.bench.results import is_paper_protocol
 from graphghha.lab.markdown import Result
 
@@ -20,6 +23,9 @@ _SINGLE = {
     "precision": precision_page,
     "events": events_page,
     "reliability": reliability_page,
+    "whether-where": whether_where_page,
+    "diets": diets_page,
+    "attacker": attacker_page,
 }
 
 

@@ -92,6 +92,7 @@ def test_a_witness_and_a_node_left_out_never_score_lower_than_the_model_alone(ta
         plain = DEFENCES["none"](views, None)
         assert (DEFENCES["leave_one_out"](views, None) >= plain).all()
         assert (DEFENCES["shipped_witness"](views, None) >= plain).all()
+        assert (DEFENCES["evidence_witness"](views, None) >= plain).all()
 
 
 def test_a_study_has_a_row_for_every_number_of_nodes_and_every_defence():

@@ -1,0 +1,76 @@
+"""The pages of the comparisons say what was measured, and where the model does not win."""
+
+from graphghha.lab.bench.pages.attacker import attacker_page
+from graphghha.lab.bench.pages.diets import diets_page
+from graphghha.lab.bench.pages.whether_where import whether_where_page
+
+
+def whether(method, found):
+    row = {"question": "whether", "group": "29 points", "method": method, "found": found, "events": 40, "days": 12.0}
+    return row | {"quiet_false_alarms_per_day": 0.2, "event_recall": found / 40, "threshold": 4.0}
+
+
+def where(method, named):
+    row = {"question": "where", "group": "29 points", "method": method, "named_first": named, "named_third": named + 2}
+    return row | {"found": 36, "events": 40}
+
+
+def test_a_method_that_beats_the_model_is_named(tmp_path):
+    lesson = {"windows": 352000, "passes": 5}
+    result = {
+        "config": {
+            "seed": 3,
+            "days": 6,
+            "commission_days": 14,
+            "quiet_per_day": 0.25,
+            "name": "fcu-zones",
+            "taught": {"graphghha": lesson, "zone_mlp": lesson, "zone_boosting": {"windows": 9, "passes": None}},
+            "groups": [{"name": "29 points", "zones": 12, "points": [29, 29], "buildings": 5}],
+        },
+        "rows": [whether("graphghha", 36), whether("gumbel_tail", 30), where("graphghha", 30), where("zone_mlp", 32)],
+    }
+    text = whether_where_page(result, tmp_path).read_text(encoding="utf-8")
+    assert "the model finds 36 of 40 and leads Gumbel tail of the largest evidence (30)" in text
+    assert "the model names 30 of 40 and **does not win** against zone-wide MLP (32)" in text
+    assert "`graphghha bench whether-where --model fcu-zones --seed 3`" in text
+    assert "0.90 [0.77, 0.96]" in text and "352,000 windows, 5 passes" in text
+
+
+def test_the_family_left_out_stands_beside_the_same_family_taught(tmp_path):
+    rows = [
+        {"diet": diet, "exam": exam, "windows": 4000, "events": 20, "event_recall": recall, "hit_at_1": hit}
+        for diet, exam, recall, hit in (
+            ("all families", "swings", 0.9, 0.8),
+            ("without swings", "swings", 0.6, 0.1),
+        )
+    ]
+    config = {"buildings": 30, "fits": 3, "zones": 12, "days": 6, "commission_days": 14, "quiet_per_day": 0.25}
+    config |= {"seed": 0, "families": {"swings": ["noise", "swing"]}, "name": "fcu-zones"}
+    text = diets_page({"config": config, "rows": rows}, tmp_path).read_text(encoding="utf-8")
+    assert "| swings | 20 | 0.90 to 0.60 | 0.80 to 0.10 |" in text and "**0.60**" in text
+    assert "bench diets --model fcu-zones --buildings 30 --seed 0" in text
+
+
+def test_an_aim_that_is_not_met_is_said(tmp_path):
+    def row(held, defence, alarms, above=0.0):
+        return {
+            "held_nodes": held,
+            "defence": defence,
+            "zones_in_alarm": alarms,
+            "zones_attacked": 10,
+            "share_in_alarm": alarms / 10,
+            "threshold_above": above,
+            "false_alarms_per_day": 0.1,
+            "hidden_kelvin_hours_per_day": 3.0,
+            "most_hidden_kelvin_hours_per_day": 9.0,
+        }
+
+    config = {"effort": {"steps": 10}, "seed": 1, "buildings": 2, "zones": 8, "attacks": 5, "hours": 6}
+    config |= {"commission_days": 14, "defences": ["none", "evidence_witness"], "model": "fcu-zones"}
+    rows = [row(0, "none", 9), row(1, "none", 5), row(3, "none", 2), row(1, "evidence_witness", 7)]
+    result = {"config": config, "rows": rows, "impact": [row(1, "none", 6, -1.0)]}
+    text = attacker_page(result, tmp_path).read_text(encoding="utf-8")
+    assert "met by: the largest evidence as a witness" in text and "none: 0.20" in text
+    assert "| 1 | -1 | 0.60 [0.31, 0.83] | 0.10 | 3.0, 9.0 |" in text
+    text = attacker_page({**result, "rows": rows[:3]}, tmp_path).read_text(encoding="utf-8")
+    assert "**not met** by any defence" in text
