@@ -252,7 +252,8 @@ def attacker(
 
 
 @_benchmark("model", "work")
-def whether_where(scope: "Scope") -> dict[str, Any]:
+@click.option("--buildings", type=click.IntRange(1), help="Buildings of twelve zones in each group (default: 5).")
+def whether_where(scope: "Scope", buildings: int | None) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
@@ -260,17 +261,21 @@ def whether_where(scope: "Scope") -> dict[str, Any]:
     """
     from dataclasses import replace
 
-    from graphghha.lab.bench.detection.whether_where import QUICK, WhetherWhereConfig, whether_where
+    from graphghha.lab.bench.detection.whether_where import QUICK, WhetherWhereConfig, groups_of, whether_where
     from graphghha.models import load_model
 
     config = replace(QUICK if scope.quick else WhetherWhereConfig(), seed=scope.seed)
+    if buildings:
+        config = replace(config, groups=groups_of(buildings))
     result = whether_where(load_model(scope.model), config, scope.work, progress=scope.progress)
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 
 
 @_benchmark("model", "work")
 @click.option("--buildings", type=click.IntRange(6), help="Training buildings of every diet (default: 60).")
-def diets(scope: "Scope", buildings: int | None) -> dict[str, Any]:
+@click.option("--fits", type=click.IntRange(1), help="Networks of every diet (default: 3).")
+@click.option("--exams", type=click.IntRange(1), help="Test buildings of every family (default: 2).")
+def diets(scope: "Scope", buildings: int | None, fits: int | None, exams: int | None) -> dict[str, Any]:
     """Networks taught without some of the attacks.
 
     One family of generic attacks is left out at a time, or a third of the training is the catalogue. Needs a model that
@@ -282,7 +287,13 @@ def diets(scope: "Scope", buildings: int | None) -> dict[str, Any]:
     from graphghha.models import load_model
 
     base = QUICK if scope.quick else DietConfig()
-    config = replace(base, seed=scope.seed, buildings=buildings or base.buildings)
+    config = replace(
+        base,
+        seed=scope.seed,
+        buildings=buildings or base.buildings,
+        fits=fits or base.fits,
+        exam_buildings=exams or base.exam_buildings,
+    )
     result = diet_study(load_model(scope.model), config, scope.work, progress=scope.progress)
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 

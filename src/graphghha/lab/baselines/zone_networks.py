@@ -19,11 +19,11 @@ from graphghha.lab.training.zone_fit import HIDDEN_NODE, NodeOdds, ZoneFitConfig
 from graphghha.lab.training.zone_windows import ZoneWindows
 
 WIDTH = 256
-MLP_FIT = ZoneFitConfig(epochs=8, learning_rate=2e-3, weight_decay=0.05)
+MLP_FIT = ZoneFitConfig(epochs=5, learning_rate=2e-3, weight_decay=0.05)
 BATCH = 4096  # windows
 NOWHERE = 0  # the place of a zone without an attack; an attack on node i has place i + 1
 LEAST_PROBABILITY = 1e-6
-MOST_ROWS = 60_000
+MOST_ROWS = 20_000
 TREES = {
     "max_iter": 40,
     "learning_rate": 0.15,

@@ -41,7 +41,7 @@ from graphghha.lab.bench.detection.zone_trials import (
     evidence,
     make_trial,
 )
-from graphghha.lab.bench.results import make_result
+from graphghha.lab.bench.results import make_result, write_result
 from graphghha.lab.evaluation import without_nan
 from graphghha.lab.runs import Schedule
 from graphghha.lab.training.zone_fit import HIDDEN_NODE, ZoneFitConfig
@@ -66,14 +66,19 @@ class Group:
     buildings: int
 
 
-GROUPS = (
-    Group("29 points", 12, (29, 29), 5),
-    Group("18 to 22 points", 12, (18, 22), 5),
-    Group("13 to 15 points", 12, (13, 15), 5),
-    Group("8 or 9 points", 12, (8, 9), 5),
-    Group("3 zones", 3, (29, 29), 12),
-    Group("1 zone", 1, (29, 29), 24),
-)
+BUILDINGS = 5  # of a group with twelve zones
+
+
+def groups_of(buildings: int) -> tuple[Group, ...]:
+    """Return the groups with so many buildings of twelve zones in each, and more of smaller ones."""
+    return (
+        Group("29 points", 12, (29, 29), buildings),
+        Group("13 to 15 points", 12, (13, 15), buildings),
+        Group("1 zone", 1, (29, 29), 4 * buildings),
+        Group("8 or 9 points", 12, (8, 9), buildings),
+        Group("3 zones", 3, (29, 29), 2 * buildings),
+        Group("18 to 22 points", 12, (18, 22), buildings),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +86,7 @@ class WhetherWhereConfig:
     """The test buildings, and what the other methods are taught on."""
 
     seed: int = 0
-    groups: tuple[Group, ...] = GROUPS
+    groups: tuple[Group, ...] = groups_of(BUILDINGS)
     days: int = 6
     commission_days: int = 14
     quiet_per_day: float = 0.25  # false alarms in zones that nobody attacks, per twelve zones, for every method
@@ -103,7 +108,10 @@ QUICK = WhetherWhereConfig(
 def whether_where(
     model: Model, config: WhetherWhereConfig, work: Path, *, progress: Callable[[str], None] = lambda line: None
 ) -> dict[str, Any]:
-    """Return a row for each question, method and group of buildings. `work` keeps the windows of the training."""
+    """Return a row for each question, method and group of buildings.
+
+    `work` keeps the windows of the training, and the result of the groups that are done.
+    """
     if model.commissioning is not None:
         raise ConfigError("whether-where: give the model that a site's model was derived from")
     _ = model.zone_preprocessing  # refuses other models now, and not after a simulation
@@ -118,11 +126,11 @@ def whether_where(
             scored.append((trial, {name: averaged_odds(trial, locate) for name, locate in locators.items()}))
         rows += _rows(group.name, scored, config.quiet_per_day)
         everything += scored
-    if len(config.groups) > 1:
-        progress("whether-where: all buildings together")
-        rows += _rows("all", everything, config.quiet_per_day)
-    about = {**asdict(config), "model": model.fingerprint, "taught": taught}
-    result: dict[str, Any] = without_nan(make_result("whether-where", about, rows))
+        done = config.groups[: number + 1]
+        about = {**asdict(replace(config, groups=done)), "model": model.fingerprint, "taught": taught}
+        together = _rows("all", everything, config.quiet_per_day) if number else []
+        result: dict[str, Any] = without_nan(make_result("whether-where", about, [*rows, *together]))
+        write_result(result, work / "whether-where.json")
     return result
 
 

@@ -24,7 +24,8 @@ def diets_page(result: Result, directory: Path) -> Path:
     config, rows = result["config"], result["rows"]
     exams = list(dict.fromkeys(row["exam"] for row in rows))
     events = {row["exam"]: row["events"] for row in rows}
-    options = f"{_model(config)} --buildings {config['buildings']} --seed {config['seed']}"
+    sizes = f" --buildings {config['buildings']} --fits {config['fits']} --exams {config['exam_buildings']}"
+    options = f"{_model(config)}{sizes} --seed {config['seed']}"
     head = ("diet", "windows", *(f"{exam} ({events[exam]})" for exam in exams))
     text = ["# What it was taught on", "", _plain(INTRODUCTION.format(**{**config, "options": options})), ""]
     text += ["## The families", ""]

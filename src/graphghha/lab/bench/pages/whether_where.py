@@ -19,9 +19,10 @@ NAMES = {
     "evidence_cusum": "CUSUM of the evidence",
     "first_cause": "first cause (earliest evidence)",
 }
+LARGE = 12  # zones of a large building
 INTRODUCTION = """Random buildings of seeds that nothing else uses, each commissioned on {commission_days} quiet days
 and judged on {days} days with attacks of the catalogue, which no method was taught. All methods read the same features,
-every five minutes. Measured by `graphghha bench whether-where{model} --seed {seed}`."""
+every five minutes. Measured by `graphghha bench whether-where{options} --seed {seed}`."""
 TAUGHT = """Taught on the same windows of the model's own training: the model on {graphghha}, the zone-wide MLP on
 {zone_mlp}, the boosted trees on {zone_boosting}. The other methods are taught no attack."""
 WHETHER = """Share of visible attacks that are announced, with the threshold of every method chosen on these buildings
@@ -41,10 +42,12 @@ def whether_where_page(result: Result, directory: Path) -> Path:
     config, rows = result["config"], result["rows"]
     groups = list(dict.fromkeys(row["group"] for row in rows))
     model = f" --model {config['name']}" if "name" in config else ""
+    large = next((group["buildings"] for group in config["groups"] if group["zones"] == LARGE), None)
+    sizes = f" --buildings {large}" if large else ""
     text = [
         "# Whether and where, beside other methods",
         "",
-        _plain(INTRODUCTION.format(**{**config, "model": model})),
+        _plain(INTRODUCTION.format(**{**config, "options": model + sizes})),
         "",
         _plain(TAUGHT.format(**{name: _lesson(of) for name, of in config["taught"].items()})),
         "",

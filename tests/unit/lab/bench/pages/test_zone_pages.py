@@ -32,7 +32,7 @@ def test_a_method_that_beats_the_model_is_named(tmp_path):
     text = whether_where_page(result, tmp_path).read_text(encoding="utf-8")
     assert "the model finds 36 of 40 and leads Gumbel tail of the largest evidence (30)" in text
     assert "the model names 30 of 40 and **does not win** against zone-wide MLP (32)" in text
-    assert "`graphghha bench whether-where --model fcu-zones --seed 3`" in text
+    assert "`graphghha bench whether-where --model fcu-zones --buildings 5 --seed 3`" in text
     assert "0.90 [0.77, 0.96]" in text and "352,000 windows, 5 passes" in text
 
 
@@ -44,11 +44,19 @@ def test_the_family_left_out_stands_beside_the_same_family_taught(tmp_path):
             ("without swings", "swings", 0.6, 0.1),
         )
     ]
-    config = {"buildings": 30, "fits": 3, "zones": 12, "days": 6, "commission_days": 14, "quiet_per_day": 0.25}
+    config = {
+        "buildings": 30,
+        "fits": 3,
+        "exam_buildings": 2,
+        "zones": 12,
+        "days": 6,
+        "commission_days": 14,
+        "quiet_per_day": 0.25,
+    }
     config |= {"seed": 0, "families": {"swings": ["noise", "swing"]}, "name": "fcu-zones"}
     text = diets_page({"config": config, "rows": rows}, tmp_path).read_text(encoding="utf-8")
     assert "| swings | 20 | 0.90 to 0.60 | 0.80 to 0.10 |" in text and "**0.60**" in text
-    assert "bench diets --model fcu-zones --buildings 30 --seed 0" in text
+    assert "bench diets --model fcu-zones --buildings 30 --fits 3 --exams 2 --seed 0" in text
 
 
 def test_an_aim_that_is_not_met_is_said(tmp_path):
