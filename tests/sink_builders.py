@@ -7,6 +7,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from graphghha.alarms import StoredEvent
+from graphghha.monitor.journal.unwritten import UnwrittenEvents
 from waiting import until
 
 HOSTILE = {
@@ -47,6 +48,7 @@ class MemoryLog:
 
     def __init__(self, count=0):
         self._lock, self._events, self._first = Lock(), [], 1
+        self.unwritten = UnwrittenEvents()
         self.append(count)
 
     def append(self, count=1):
@@ -69,6 +71,9 @@ class MemoryLog:
 
     def first_event_number(self):
         return self._first
+
+    def unwritten_after(self, number):
+        return self.unwritten.after(number)
 
 
 class Listener:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -242,14 +242,15 @@ def implausible(site: SiteTable) -> list[str]:
 def _open_journal(settings: Settings) -> Journal:
     monitor = settings.monitor
     try:
-        for folder in (monitor.state_dir, _cursor_folder(settings)):
-            make_private_folder(folder)
+        make_private_folder(monitor.state_dir)
+        with suppress(OSError):  # on a full disk sinks go on without stored cursors
+            make_private_folder(_cursor_folder(settings))
     except OSError as exc:
         raise ConfigError(
             f"monitor.state_dir {monitor.state_dir}: {exc.strerror}; choose a folder that can be written"
         ) from exc
     retention = Retention(days=monitor.keep_days, most_mb=monitor.keep_mb, score_days=monitor.keep_score_days)
-    return Journal(monitor.state_dir / monitor.journal, retention, wait_s=PREDECESSOR_S)
+    return Journal(monitor.state_dir / monitor.journal, retention, wait_s=PREDECESSOR_S, is_patient=True)
 
 
 def _cursor_folder(settings: Settings) -> Path:

@@ -9,6 +9,7 @@ from graphghha.alarms import StoredEvent
 from graphghha.cli._output import echo
 from graphghha.monitor import Display, event_line
 from graphghha.monitor.display import PLAIN
+from graphghha.monitor.journal.unwritten import MARK, NOT_JOURNALED
 
 MOST_CHARACTERS = 400
 # single alarms and operators' commands stay in the journal; on a screen they would hide the incidents
@@ -44,9 +45,10 @@ def _line(event: StoredEvent, display: Display) -> str:
     if event.kind.startswith("incident."):
         return clean(event_line(event.kind, dict(event.body), display), MOST_CHARACTERS)
     what = event.kind.partition(".")[2] if event.kind.startswith("site.") else event.kind.replace(".", " ")
-    body = {name: value for name, value in event.body.items() if name != "priority"}
+    body = {name: value for name, value in event.body.items() if name not in ("priority", NOT_JOURNALED)}
     details = ", ".join(f"{name} {_value(value, event, display)}" for name, value in body.items())
-    return clean(f"{what}{f': {details}' if details else ''}", MOST_CHARACTERS)
+    mark = f" ({MARK})" if event.body.get(NOT_JOURNALED) and "reason" not in body else ""
+    return clean(f"{what}{f': {details}' if details else ''}{mark}", MOST_CHARACTERS)
 
 
 def _value(value: object, event: StoredEvent, display: Display) -> str:

@@ -62,13 +62,16 @@ def list_(
 ) -> None:
     """List incidents, newest first.
 
-    Open incidents are those that stand, and those that nobody has acknowledged.
+    Open incidents are those that stand, and those that nobody has acknowledged. Then come conditions of the monitoring
+    itself that stand, such as a zone that is no longer seen.
     """
     from graphghha.monitor import Reader
+    from graphghha.monitor.conditions import read_conditions
 
     with Reader(path) as reader:
         incidents = reader.incidents(site=site, is_open=not show_all, limit=10_000)
         displays = {name: display_of(reader, name, time_zone, units) for name in {each["site"] for each in incidents}}
+        conditions = [condition.to_dict() for condition in read_conditions(reader, site)]
     for body in incidents if as_json else incidents[:SHOWN]:
         with complete(path, body):
             echo_json(body) if as_json else echo(incident_line(body, displays[body["site"]]))
@@ -76,6 +79,9 @@ def list_(
         echo("no incidents" if show_all else "no open incidents", err=True)
     if not as_json and len(incidents) > SHOWN:
         echo(f"... and {len(incidents) - SHOWN} more; --json shows all", err=True)
+    for body in conditions:
+        line = f"{body['id']}  [{body['state']}, {body['priority']}]  since {body['since'][:16].replace('T', ' ')}: "
+        echo_json(body) if as_json else echo(line + body["text"])
 
 
 @alarms.command()

@@ -10,6 +10,8 @@ from graphghha.models import Model
 from graphghha.windows import Windows
 
 if TYPE_CHECKING:
+    import torch
+
     from graphghha.nn import ADU
 
 MAX_EDGES = 3
@@ -30,7 +32,22 @@ class Explainer:
 
         adu = self._loaded()
         features, known = (torch.from_numpy(np.array(each[number])) for each in (windows.features, windows.known))
-        graph = self._graph
+        return self._evidence(adu, features, known, self._graph, node)
+
+    def rehearse(self) -> list[dict[str, Any]]:
+        """Explain the model's known answer, so that torch is loaded and everything has been used once."""
+        if find_spec("torch") is None:
+            return []
+        import torch
+
+        features = torch.from_numpy(np.array(self._model.known_answer["features"]))
+        known = torch.ones(len(features), dtype=torch.bool)
+        return self._evidence(self._loaded(), features, known, self._model.template, 0)
+
+    @staticmethod
+    def _evidence(
+        adu: "ADU", features: "torch.Tensor", known: "torch.Tensor", graph: CpsGraph, node: int
+    ) -> list[dict[str, Any]]:
         explanation = adu.explain(features, graph, graph.names[node], known, top=MAX_EDGES + 1)
         evidence: list[dict[str, Any]] = []
         if explanation.global_gates:

@@ -74,6 +74,10 @@ class Scorer:
         """Return the gates and strongest edges of a node in one of the scored windows, as evidence of an incident."""
         return self._explainer.explain(scored.windows, window, node) if scored.windows else []
 
+    def rehearse(self) -> list[dict[str, Any]]:
+        """Load what `explain` needs and use it once."""
+        return self._explainer.rehearse()
+
 
 def check_known_answer(model: Model, engine: Engine) -> None:
     """Raise CheckpointError if the engine does not give the probabilities that were saved with the model."""

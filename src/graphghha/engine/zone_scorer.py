@@ -98,6 +98,10 @@ class ZoneScorer:
         own = Windows(scored.windows.features[:, zone], scored.windows.known[:, zone], scored.windows.rows)
         return self._explainer.explain(own, window, node - zone.start)
 
+    def rehearse(self) -> list[dict[str, Any]]:
+        """Load what `explain` needs and use it once."""
+        return self._explainer.rehearse()
+
 
 def zone_odds(odds: Floats) -> Floats:
     """Return the log-odds [..] that a zone is attacked through any of its nodes [.. n]; NaN if all are unknown."""

@@ -10,7 +10,8 @@ from graphghha.monitor.kpi import kpi, site_rate
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.pipeline import Pipeline, Scorer, Step
 from graphghha.monitor.row_clock import RowClockConfig
-from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
+from graphghha.monitor.site import Site, SiteUpdate
+from graphghha.monitor.site_config import SiteConfig
 from graphghha.monitor.status import read_status
 
 __all__ = [

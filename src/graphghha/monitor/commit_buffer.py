@@ -31,6 +31,7 @@ class CommitBuffer:
     batches: list[tuple[Source, Batch]] = field(default_factory=list)  # to be acknowledged after the commit
     dropped_rows: int = 0
     dropped_events: int = 0
+    announced: int = 0  # events, of the oldest ones, that sinks have from memory
     is_dirty: bool = False
 
     def __bool__(self) -> bool:
@@ -71,13 +72,18 @@ class CommitBuffer:
         """Empty the buffer after a commit and acknowledge its batches in order."""
         batches, self.batches = self.batches, []
         self.events, self.times_ms, self.rows, self.scores, self.answers = [], [], [], [], []
-        self.dropped_rows = self.dropped_events = 0
+        self.dropped_rows = self.dropped_events = self.announced = 0
         self.is_dirty = False
         for source, batch in batches:
             try:
                 source.acknowledge(batch)
             except Exception:  # the batch is stored: if the source sends it again, it changes nothing
                 log.exception("%s: a batch could not be acknowledged to its source", batch.site)
+
+    def take_unannounced(self) -> list[Event]:
+        """Return once the events that no sink can read in the journal."""
+        events, self.announced = self.events[self.announced :], len(self.events)
+        return events
 
     def bound(self) -> None:
         """Limit the memory in use: drop the oldest rows first, then the oldest events, and count every drop."""
@@ -92,4 +98,5 @@ class CommitBuffer:
             del self.times_ms[: len(block)]
         if (excess := len(self.events) - MOST_EVENTS) > 0:
             self.dropped_events += excess
+            self.announced = max(0, self.announced - excess)
             del self.events[:excess]

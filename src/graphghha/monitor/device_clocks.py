@@ -6,7 +6,7 @@ away from the site's has a wrong clock; one that lags behind and catches up send
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ TIED_STEPS = 3  # the site's offset stood still for so long: stated time runs as
 ABSENT_STEPS = 3  # a device that is silent for so long, while others speak, is not waited for
 BAD_MARK, BAD_MARKS = 2, 7  # four bad observations in a row, at least half a step apart, and a clock is wrong
 GOOD_MARKS = 5  # good observations in a row, and it is right again
+DRIFT_STEPS = 10  # observed for so long before a drift is stated
 CATCH_UP_SPEED = 2  # times the receiver's clock: slower is a wrong clock, faster is history being sent
 
 
@@ -44,11 +45,39 @@ class ClockChange:
     offset_ms: int  # against the site's clock, positive: ahead
     is_wrong: bool
     is_stuck: bool = False  # it hardly moves
+    drift: float | None = None  # by how much it runs faster than the site's clock, as a share; None if unknown
 
     @property
     def kind(self) -> str:
         """Return how the clock is wrong: `ahead`, `behind` or `stuck`."""
         return "stuck" if self.is_stuck else "ahead" if self.offset_ms > 0 else "behind"
+
+
+@dataclass(slots=True)
+class Drift:
+    """How the offsets [d] of the devices against the site have changed since they last jumped."""
+
+    since: Times  # time of reception and offset of the first observation since then
+    first: Times
+    last_at: Times  # and of the last one
+    last: Times
+
+    @classmethod
+    def start(cls, count: int) -> Self:
+        """Return the drift of devices of which nothing is known."""
+        return cls(*(np.full(count, NEVER) for _ in range(4)))
+
+    def take(self, due: NDArray[np.bool_], received_ms: int, off: Times, tolerance: Tolerance) -> None:
+        """Take observations of the devices that are due."""
+        is_jump = due & ((self.last == NEVER) | (np.abs(off - self.last) > tolerance.behind_ms))
+        self.since[is_jump], self.first[is_jump] = received_ms, off[is_jump]
+        self.last_at[due], self.last[due] = received_ms, off[due]
+
+    def rate(self, device: int, tolerance: Tolerance) -> float | None:
+        """Return how much faster than the site's clock a clock runs; None if delays could look like that."""
+        elapsed, gained = self.last_at[device] - self.since[device], self.last[device] - self.first[device]
+        is_clear = elapsed >= DRIFT_STEPS * tolerance.step_ms and 2 * abs(gained) >= tolerance.behind_ms
+        return float(gained / elapsed) if is_clear else None
 
 
 class DeviceClocks:
@@ -64,6 +93,7 @@ class DeviceClocks:
         self._marked_at = np.full(count, NEVER)  # time of reception and stated time of the last observation
         self._marked = np.full(count, NEVER)
         self._right_at = np.full(count, NEVER)  # time of reception of its last right time
+        self._drift = Drift.start(count)
         self._marks = np.zeros(count, np.int64)  # bad marks of a right clock, good marks of a wrong one
         self.running_ms = 0  # receiver's time without its own pauses
         self.received_ms: int | None = None
@@ -152,6 +182,7 @@ class DeviceClocks:
         self._marked_at[due], self._marked[due] = self.received_ms, newest[due]
         if not self.is_tied:
             return
+        self._drift.take(due, self.received_ms, off, self.tolerance)
         is_slow = progress < CATCH_UP_SPEED * elapsed
         # old times beside right ones are readings that were sent again
         is_repeated = self.received_ms - self._right_at <= self.tolerance.step_ms + self.tolerance.behind_ms
@@ -169,7 +200,8 @@ class DeviceClocks:
             self._marks[device] = 0
             is_stuck = bool(2 * progress[device] < elapsed[device])
             wrong = bool(self.is_wrong[device])
-            self.changes.append(ClockChange(self.names[device], int(off[device]), wrong, wrong and is_stuck))
+            drift = self._drift.rate(device, self.tolerance) if wrong and not is_stuck else None
+            self.changes.append(ClockChange(self.names[device], int(off[device]), wrong, wrong and is_stuck, drift))
 
     def majority_ms(self) -> int | None:
         """Return the time that more than half of the voters have reached."""
@@ -200,9 +232,10 @@ class DeviceClocks:
 
     def to_state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        changes = [[each.device, each.offset_ms, each.is_wrong, each.is_stuck] for each in self.changes]
+        changes = [list(astuple(each)) for each in self.changes]
         arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
-        return {**arrays, **{name: getattr(self, name) for name in _NUMBERS}, "changes": changes}
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        return {**arrays, **numbers, "changes": changes, "drift": [each.copy() for each in astuple(self._drift)]}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], names: Sequence[str], tolerance: Tolerance) -> Self:
@@ -213,6 +246,8 @@ class DeviceClocks:
         for name in _NUMBERS:
             setattr(clocks, name, state[name])
         clocks.changes = [ClockChange(*each) for each in state["changes"]]
+        if "drift" in state:
+            clocks._drift = Drift(*(each.copy() for each in state["drift"]))
         return clocks
 
 

@@ -38,6 +38,8 @@ class Feed:
         self._not_before = 0.0
         self.polled_at = self._polled_batch_at = self._heard_at = self._empty_at = self._began = time.monotonic()
         self._is_awaited = received_ms is None
+        self.is_silent = False  # it was reported that nothing usable has ever arrived
+        self.failure = ""  # why the last poll failed; empty if it did not
         self.durations = Durations()
 
     @property
@@ -52,7 +54,7 @@ class Feed:
     @property
     def is_failing(self) -> bool:
         """Return whether the last poll failed."""
-        return self._back_off.failures > 0
+        return bool(self.failure)
 
     def poll(self, timeout_s: float) -> Batch | None:
         """Return the next batch; an empty one every second of silence; None when there is nothing to do yet."""
@@ -69,6 +71,7 @@ class Feed:
             batch = replace(batch, received_ms=self._silent_until(now))  # nothing usable: silence goes on
         if batch is not None:
             self._back_off.reset()
+            self.failure = ""
         return batch
 
     def acknowledge(self, batch: Batch) -> None:
@@ -79,8 +82,9 @@ class Feed:
         self.durations = self.durations.plus(time.monotonic() - self._polled_batch_at)
         self._source.acknowledge(batch)
 
-    def note_failure(self) -> float:
+    def note_failure(self, reason: str) -> float:
         """Stop polling the source for a while, longer after each failure; return for how many seconds."""
+        self.failure = reason
         delay_s = self._back_off.next_delay_s()
         self._not_before = time.monotonic() + delay_s
         return delay_s
@@ -90,7 +94,7 @@ class Feed:
         is_over = self._source.status.is_finished or time.monotonic() - self._began >= after_s
         if not (self._is_awaited and is_over):
             return False
-        self._is_awaited = False
+        self._is_awaited, self.is_silent = False, True
         return True
 
     def close(self) -> None:

@@ -1,6 +1,8 @@
 """Incidents as JSON, by the public contract, and as sentences for operators."""
 
+import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,10 @@ from graphghha.monitor.detector import Detector
 from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.pipeline import Step
 from graphghha.monitor.probability import likelihood
+from graphghha.monitor.witnesses import gather
 from graphghha.plants.techniques import name_techniques
 
+log = logging.getLogger(__name__)
 TEXT_EVIDENCE = 2  # pieces of evidence that fit into a sentence
 BY_PATTERN = "no single reading is out of its normal range, the model judged by the pattern"
 
@@ -32,8 +36,8 @@ def build_incident(
     """Return the body of an incident at its annunciation; `values` and `fresh` [n p] are the newest rows."""
     root, graph = incident.root, detector.graph
     advice = detector.plant.advise(_place(detector, root))
-    evidence = [item for provider in detector.evidence_providers for item in provider.explain(root, values, fresh)]
-    evidence += step.explain(root)
+    providers = [partial(provider.explain, root, values, fresh) for provider in detector.evidence_providers]
+    evidence, failed = gather([*providers, partial(step.explain, root)])
     body = {
         "id": incident_id(site, incident, step.time_ms),
         "site": site,
@@ -54,7 +58,19 @@ def build_incident(
         "action": advice.action,
         "ranking": [graph.names[node] for node in incident.ranking[:3]],
     }
-    return body | {"text": sentence(body, display)}
+    return finished(body, failed, display)
+
+
+def finished(body: dict[str, Any], failed: str, display: Display = PLAIN) -> dict[str, Any]:
+    """Return the body with its sentence, and with the reason why evidence could not be gathered, if there is one."""
+    if failed:
+        body = body | {"evidence_failed": "; ".join(filter(None, (body.get("evidence_failed"), failed)))}
+    try:
+        return body | {"text": sentence(body, display)}
+    except Exception as exc:  # evidence that cannot be put into words
+        log.exception("the evidence of %s cannot be put into words", body["id"])
+        body = body | {"evidence": [], "evidence_failed": f"{type(exc).__name__}: {exc}"}
+        return body | {"text": f"{headline(body, display)}; {_missing_evidence(body)}"}
 
 
 def incident_id(site: str, incident: Incident, time_ms: int) -> str:
@@ -85,13 +101,19 @@ def sentence(body: dict[str, Any], display: Display = PLAIN) -> str:
     shown = [_evidence_clause(item, body) for item in items if is_reason(item)][:TEXT_EVIDENCE]
     if not shown and items:
         shown = [BY_PATTERN]
-    parts = [headline(body, display), *shown, likeliest_hypothesis(body), related_incident(body, display)]
+    evidence = [*shown, _missing_evidence(body)]
+    parts = [headline(body, display), *evidence, likeliest_hypothesis(body), related_incident(body, display)]
     return display.reword("; ".join(part for part in parts if part))
 
 
 def is_reason(item: dict[str, Any]) -> bool:
     """Return whether a piece of evidence is something that an operator can see to be wrong."""
     return item["kind"] == "contradiction" or (item["kind"] == "signal" and bool(item.get("unusual", True)))
+
+
+def _missing_evidence(body: dict[str, Any]) -> str:
+    reason = body.get("evidence_failed")
+    return f"evidence could not be gathered: {reason}" if reason else ""
 
 
 def likeliest_hypothesis(body: dict[str, Any]) -> str:

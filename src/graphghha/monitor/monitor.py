@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event as Flag
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from graphghha._util.text import encodable
 from graphghha._util.times import iso
-from graphghha.alarms import Command, Event, board_from_events
+from graphghha.alarms import Command, Event, StoredEvent, board_from_events
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.about import describe_site
 from graphghha.monitor.commit_buffer import CommitBuffer
@@ -23,14 +24,17 @@ from graphghha.monitor.feed import Feed
 from graphghha.monitor.journal import Journal
 from graphghha.monitor.model_swap import PreparedModel, describe_commissioning, describe_swap
 from graphghha.monitor.orders import Order, carry_out, parse_request, refusal
+from graphghha.monitor.rehearsal import rehearse
 from graphghha.monitor.row_clock import ROWS_AT_ONCE
-from graphghha.monitor.site import Site, SiteConfig, SiteUpdate
+from graphghha.monitor.site import Site, SiteUpdate
+from graphghha.monitor.site_config import SiteConfig
 from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
 from graphghha.windows import Rows
 
 log = logging.getLogger(__name__)
 POLL_S, COMMANDS_EVERY_S = 0.05, 0.25
+SLOW_COMMIT_S = 0.25  # a commit that fails after so long has waited for another process
 MOST_ANSWER = 1_000  # characters
 
 
@@ -45,6 +49,8 @@ class Monitor:
         self._simulated: set[str] = set()
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
+        self._reports: SimpleQueue[tuple[str, dict[str, Any]]] = SimpleQueue()
+        self._commit_at = 0.0  # no attempt before this time: at most half of it is spent waiting for a file
         self.ending = Flag()  # set it to leave a long step between two rows; its batch is then not acknowledged
 
     @property
@@ -61,10 +67,13 @@ class Monitor:
         config = config or SiteConfig()
         buffer = self._buffers[name] = CommitBuffer()
         self.sites[name], note = self._restore(name, detector, config)
+        self.sites[name].rehearse()
         self._simulated |= {name} if is_simulated else set()
         self._register(name)
         now_ms = self._time_ms(name)
         self._report_damage(name)
+        if self.journal.problem:
+            self._journal_failed(JournalError(self.journal.problem), name)
         if note:
             log.warning("%s: %s", name, note)
             buffer.events.append(Event(now_ms, "site.reset", {"reason": note}))
@@ -102,12 +111,24 @@ class Monitor:
     def finish(self, name: str) -> list[Event]:
         """Score the rows of a site that are still open, because its source has ended."""
         events = self._guarded(name, Site.stream_rest)
+        self._commit_at = 0.0
         self.commit()
         return events
 
     def record(self, name: str, event: Event) -> None:
         """Add an event to the site's next commit."""
         self._buffers[name].events.append(event)
+
+    def report(self, kind: str, body: dict[str, Any]) -> None:
+        """Have the loop record an event about the whole process, at the first site. May be called from any thread."""
+        self._reports.put((kind, body))
+
+    def _take_reports(self) -> None:
+        while not self._reports.empty():
+            kind, body = self._reports.get()
+            name = next(iter(self.sites))
+            self.record(name, Event(self._time_ms(name), kind, body))
+            self.commit()
 
     def answer_commands(self) -> None:
         """Carry out the commands that operators have left in the journal."""
@@ -135,6 +156,7 @@ class Monitor:
             if detector.graph != self.sites[name].detector.graph:
                 raise ConfigError(f"{name}: the new model is made for another graph; the old one stays in use")
             history, pipeline = self._history(name, detector), detector.pipeline()
+            rehearse(detector, pipeline)
             pipeline.warm_up(history.values, history.fresh)
             until_ms = int(history.times_ms[-1]) if len(history) else None
             return PreparedModel(directory, detector, pipeline, until_ms)
@@ -177,6 +199,10 @@ class Monitor:
         waiting = {name: buffer for name, buffer in self._buffers.items() if buffer}
         if not waiting:
             return
+        began = time.monotonic()
+        if began < self._commit_at:
+            self._announce()
+            return
         since_ms = self._failing_since_ms
         try:
             recovered = [] if since_ms is None else [Event(self._now_ms, "journal.recovered", {"since_ms": since_ms})]
@@ -186,12 +212,17 @@ class Monitor:
                     for at, (name, buffer) in enumerate(waiting.items())
                 ]
             )
-        except JournalError as exc:
+        except Exception as exc:  # also of a state that cannot be packed, for want of memory
+            if not isinstance(exc, JournalError):
+                log.exception("a commit failed")
+            if (took_s := time.monotonic() - began) > SLOW_COMMIT_S:
+                self._commit_at = began + 2 * took_s
             self._journal_failed(exc, next(iter(waiting)))
             return
         self._failing_since_ms = None
         for buffer in waiting.values():
             buffer.settle()
+        self.journal.unwritten.clear()
         if self._report_damage(next(iter(waiting))):
             self.commit()
 
@@ -204,8 +235,13 @@ class Monitor:
             active = [feed for feed in active if self._poll(feed, timeout_s)]
             if time.monotonic() - answered_at >= COMMANDS_EVERY_S:
                 self.answer_commands()
+                self._take_reports()
+                if self.is_journal_failing:
+                    self.commit()
                 answered_at = time.monotonic()
         self.answer_commands()
+        self._take_reports()
+        self._commit_at = 0.0
         self.commit()
 
     def _poll(self, feed: Feed, timeout_s: float) -> bool:
@@ -213,12 +249,18 @@ class Monitor:
         if (pause_s := feed.pause_s) > 0:
             time.sleep(min(timeout_s, pause_s))
             return True
+        was_failing = feed.is_failing
         try:
             batch = feed.poll(timeout_s)
         except Exception as exc:  # whatever a source raises concerns its own site only
             self._source_failed(feed, exc)
             return True
+        if was_failing and not feed.is_failing:
+            self.record(feed.site, Event(self._time_ms(feed.site), "source.recovered", {}))
         if batch is not None:
+            if feed.is_silent and len(batch):
+                feed.is_silent = False
+                self.record(feed.site, Event(self._time_ms(feed.site), "source.heard", {}))
             self.step(batch, feed if batch.receipt is not None or len(batch) else None)
             return True
         if feed.is_overdue(self.sites[feed.site].config.lost_after_ms / 1000):
@@ -230,17 +272,21 @@ class Monitor:
 
     def _source_silent(self, feed: Feed) -> None:
         """Report a source that has never sent a reading: without plant time the site itself cannot notice."""
-        reason = feed.status.detail
+        unusable = self.sites[feed.site].rejected
+        counts = ", ".join(f"{count} {why}" for why, count in sorted(unusable.items()))
+        reason = "; ".join(filter(None, (feed.status.detail, counts and f"none of what arrived can be used: {counts}")))
         log.warning("%s: the source has not sent a usable reading: %s", feed.site, reason)
         body = {"priority": "high", "reason": reason}
         self.record(feed.site, Event(self._time_ms(feed.site), "source.silent", body))
         self.commit()
 
     def _source_failed(self, feed: Feed, exc: Exception) -> None:
+        reason = str(exc) or repr(exc)
         if not feed.is_failing:
-            self.record(feed.site, Event(self._time_ms(feed.site), "source.failed", {"reason": str(exc)}))
+            body = {"reason": reason, "priority": "high"}
+            self.record(feed.site, Event(self._time_ms(feed.site), "source.failed", body))
             self.commit()
-        log.warning("%s: the source failed, next attempt in %.1f s: %s", feed.site, feed.note_failure(), exc)
+        log.warning("%s: the source failed, next attempt in %.1f s: %s", feed.site, feed.note_failure(reason), reason)
 
     def _answer(self, number: int, name: str, text: str, sent_ms: int) -> None:
         buffer = self._buffers[name if name in self.sites else next(iter(self.sites))]
@@ -276,7 +322,10 @@ class Monitor:
             log.exception("%s: a batch could not be scored", name)
             site = self.sites[name]
             if not buffer.rows:  # otherwise the journal is behind, and the state in memory is the better one
-                self.sites[name], _ = self._restore(name, site.detector, site.config)
+                try:
+                    self.sites[name], _ = self._restore(name, site.detector, site.config)
+                except Exception:  # what failed above may make this fail too
+                    log.exception("%s: its last commit cannot be read; going on with the state in memory", name)
             failed = {"priority": "high", "reason": repr(exc)}
             update = SiteUpdate([Event(self._time_ms(name), "site.failed", failed)])
             buffer.add(update)
@@ -293,7 +342,7 @@ class Monitor:
             reason = "it is not in the journal"
         except Exception as exc:  # whoever may write the journal may have written the checkpoint
             reason = (str(exc) if isinstance(exc, GraphGHHAError) else repr(exc))[:MOST_ANSWER]
-        site, events = Site(name, detector, config), reader.site_events(name)
+        site, events = Site(name, detector, config), self._past_events(name)
         note = f"saved state is unusable; starting fresh: {reason}"
         if not events:
             return site, "" if checkpoint is None else note
@@ -313,6 +362,14 @@ class Monitor:
                 log.warning("%s: a stored alarm board cannot be used", name, exc_info=True)
                 site = Site(name, detector, config)
         return site, f"{note}; open incidents and operators' commands are lost"
+
+    def _past_events(self, name: str) -> list[StoredEvent]:
+        try:
+            return self.journal.reader.site_events(name)
+        except GraphGHHAError:
+            if not self.journal.problem:
+                raise
+            return []  # a first start on a full disk: there is no journal yet
 
     def _start_afresh(self, name: str) -> None:
         """Replace a site whose first reading had a wrong time, or that was silent for longer than a grid can bridge."""
@@ -339,12 +396,18 @@ class Monitor:
             self.record(name, Event(self._time_ms(name), "journal.damaged", {"priority": "high", **damage}))
         return damage is not None
 
-    def _journal_failed(self, exc: JournalError, name: str) -> None:
+    def _announce(self) -> None:
+        """Hand what the journal does not take to the sinks, as far as it has a priority."""
+        for name, buffer in self._buffers.items():
+            self.journal.unwritten.add(name, buffer.take_unannounced())
+
+    def _journal_failed(self, exc: Exception, name: str) -> None:
         if self._failing_since_ms is None:
             self._failing_since_ms = self._now_ms
             log.error("the journal cannot be written; scoring continues: %s", exc)
-            body = {"priority": "high", "reason": str(exc)}
+            body = {"priority": "high", "reason": str(exc) or repr(exc)}
             self.record(name, Event(self._now_ms, "journal.failing", body))
+        self._announce()
         for buffer in self._buffers.values():
             buffer.bound()
 

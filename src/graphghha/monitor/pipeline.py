@@ -39,6 +39,14 @@ class Explainer(Protocol):
         """Return evidence about a node in a window that `push` has just scored; items as in an incident's evidence."""
 
 
+@runtime_checkable
+class Rehearsing(Protocol):
+    """What a scorer may offer in addition: to load at the start whatever `explain` needs."""
+
+    def rehearse(self) -> list[dict[str, Any]]:
+        """Explain something once; return that evidence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """The result of one row."""
@@ -102,6 +110,10 @@ class Pipeline:
 
     def _explain(self, scored: Any, window: int, node: int) -> list[dict[str, Any]]:
         return self.scorer.explain(scored, window, node) if isinstance(self.scorer, Explainer) else []
+
+    def rehearse(self) -> list[dict[str, Any]]:
+        """Load what `explain` of the scorer needs; return the evidence of that trial."""
+        return self.scorer.rehearse() if isinstance(self.scorer, Rehearsing) else []
 
     def to_state(self) -> dict[str, Any]:
         """Return alarms and groups for a checkpoint; the scorer's windows are rebuilt from rows instead."""

@@ -1,5 +1,6 @@
 """One monitored site: batches in, events and rows out. Deterministic: no clock, no I/O."""
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -10,44 +11,26 @@ from numpy.typing import NDArray
 from graphghha._util.times import iso
 from graphghha.alarms import AlarmBoard, ChangeKind, Command, Event, Incident, IsaState, PlannedStops
 from graphghha.errors import ConfigError
-from graphghha.monitor.building_incident import join_building
+from graphghha.monitor.building_incident import Changed, join_building
+from graphghha.monitor.clock_events import clock_events
 from graphghha.monitor.detector import Detector
-from graphghha.monitor.display import Display
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.quantized import UNKNOWN, quantize
-from graphghha.monitor.row_clock import DAY_MS, RowClock, RowClockConfig
+from graphghha.monitor.rehearsal import rehearse
+from graphghha.monitor.row_clock import DAY_MS, RowClock
+from graphghha.monitor.silence import Silence
+from graphghha.monitor.site_config import SiteConfig
 from graphghha.monitor.zone_incident import ZoneIncidents
-from graphghha.monitor.zone_watch import ZoneChange, ZoneWatch
+from graphghha.monitor.zone_watch import ZoneWatch
 from graphghha.sources import Batch
 from graphghha.windows import RECENT_ROWS, Counters, Ring, Rows
 
+log = logging.getLogger(__name__)
 FORMAT = 2
 AFTER_EFFECT_MS = 24 * 3_600_000  # rooms take hours to settle, and the detector's windows cover a day
 LEARNING = "judged by the numbers that the model was shipped with"
 MOST_NAMED = 20  # nodes named one by one in an event; of more only the zones are complete
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SiteConfig:
-    """How a site is monitored. Rows are counted from the first one; scoring starts after `warm_up_rows`."""
-
-    clock: RowClockConfig = field(default_factory=RowClockConfig)
-    warm_up_rows: int = 360
-    lost_after_ms: int = 300_000  # silence of the whole site
-    settle_rows: int = 10  # rows not scored after such a silence: the first ones show the gap rather than the plant
-    latching: bool = False
-    learn_days: int = 0  # of rows after which the model is adapted to the site; 0: never
-    display: Display = field(default_factory=Display)  # how times and readings are written in sentences
-
-    def __post_init__(self) -> None:
-        for name in ("warm_up_rows", "settle_rows"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"site.{name} {getattr(self, name)} must not be negative")
-        if self.lost_after_ms < self.clock.step_ms:
-            raise ConfigError(
-                f"site.lost_after_ms {self.lost_after_ms} must be at least one step ({self.clock.step_ms})"
-            )
 
 
 @dataclass(slots=True)
@@ -58,16 +41,6 @@ class SiteUpdate:
     times_ms: list[int] = field(default_factory=list)
     rows: list[NDArray[np.float32]] = field(default_factory=list)  # [r p] blocks; NaN where a reading is not fresh
     scores: list[NDArray[np.uint8]] = field(default_factory=list)  # [r s] blocks of the same rows, see `quantize`
-
-
-@dataclass(slots=True)
-class _Silence:
-    """Whether the site as a whole sends readings."""
-
-    heard_ms: int | None = None
-    is_lost: bool = False
-    settling: int = 0  # rows not to be scored yet after a loss
-    since_ms: int | None = None  # the newest row with readings when the site was lost
 
 
 class Site:
@@ -81,7 +54,7 @@ class Site:
         self._pipeline = detector.pipeline()
         self._recent = _recent_rows(detector)
         self._zone_incidents = ZoneIncidents(detector, self.config.display) if detector.zone_judgement else None
-        self._silence = _Silence()
+        self._silence = Silence(config.lost_after_ms, config.settle_rows)
         self._zones = ZoneWatch(_zones(detector))
         self._rows = 0
         self._origin_ms: int | None = None  # the time of the pipeline's step 0
@@ -108,6 +81,11 @@ class Site:
     def is_lost(self) -> bool:
         """Return whether the whole site has been silent for too long."""
         return self._silence.is_lost
+
+    @property
+    def silence_reason(self) -> str:
+        """Return why nothing of what arrives at a lost site can be used; empty if nothing arrives."""
+        return self._silence.reason
 
     @property
     def is_warm(self) -> bool:
@@ -189,7 +167,7 @@ class Site:
     def stream(self, batch: Batch) -> Iterator[SiteUpdate]:
         """Score the rows that the batch allows to close, some at a time."""
         yield from self._follow(self._clock.take(batch))
-        yield SiteUpdate(self._report_clocks() + self._report_silence())
+        yield SiteUpdate(clock_events(self._clock) + self._silence.report(self._clock))
 
     def stream_rest(self) -> Iterator[SiteUpdate]:
         """Score the rows that are still open, because the source has ended, some at a time."""
@@ -211,6 +189,10 @@ class Site:
         """Take over the alarm board of a site whose state can no longer be used, and close what is open on it."""
         self._load_board(board)
         return self._board.close_all(now_ms)
+
+    def rehearse(self) -> bool:
+        """Load now what describing an incident needs; return whether all of its evidence could be gathered."""
+        return rehearse(self.detector, self._pipeline)
 
     def swap_model(self, detector: Detector, history: Rows, pipeline: Pipeline | None = None) -> None:
         """Use another model from the next row on; `history` are the site's newest rows, which fill its windows.
@@ -248,7 +230,7 @@ class Site:
         cold = min(len(rows), max(0, self.config.warm_up_rows - self._rows))
         self._rows += len(rows)
         self._pipeline.warm_up(rows.values[:cold], rows.fresh[:cold])
-        silences = [self._listen(*row) for row in zip(rows.times_ms.tolist(), rows.heard, strict=True)]
+        silences = [self._silence.listen(*row) for row in zip(rows.times_ms.tolist(), rows.heard, strict=True)]
         judged = np.array([is_fit for is_fit, _ in silences[cold:]], np.bool_)
         scores = np.full((len(rows), self.detector.graph.num_nodes), UNKNOWN, np.uint8)
         update.scores.append(scores)
@@ -256,7 +238,7 @@ class Site:
         changes = self._zones.take(rows.times_ms, rows.fresh)
         for at, (time_ms, (_, events)) in enumerate(zip(rows.times_ms.tolist(), silences, strict=True)):
             self._recent.append(time_ms, rows.values[at], rows.fresh[at])
-            update.events += events + [_zone_event(time_ms, change) for change in changes if change.row == at]
+            update.events += events + [change.event(time_ms) for change in changes if change.row == at]
             if at >= cold:
                 if self._origin_ms is None:
                     self._origin_ms = time_ms
@@ -267,55 +249,6 @@ class Site:
                 step = next(steps)
                 scores[at] = quantize(1.0 - step.scores[:, 0].astype(np.float64))
                 update.events += self._take_step(step)
-
-    def _listen(self, time_ms: int, is_heard: bool) -> tuple[bool, list[Event]]:
-        """Track the silence of the whole site; return whether the row can be scored, and events."""
-        silence, events = self._silence, []
-        before_ms = silence.heard_ms if silence.heard_ms is not None else time_ms
-        is_gap = time_ms - before_ms >= self.config.lost_after_ms
-        if is_heard:
-            if silence.is_lost and time_ms > (silence.since_ms or 0):
-                gap = {"from": iso(before_ms), "to": iso(time_ms), "minutes": (time_ms - before_ms) / 60_000}
-                events.append(Event(time_ms, "source.found", gap))
-                silence.is_lost = False
-                silence.settling = self.config.settle_rows if is_gap else silence.settling  # otherwise it was stored
-            silence.heard_ms = time_ms
-        elif is_gap and not silence.is_lost:
-            silence.is_lost, silence.since_ms = True, before_ms
-            events.append(Event(time_ms, "source.lost", {"since": iso(before_ms), "priority": "high"}))
-        if silence.settling:
-            silence.settling -= 1
-            return False, events
-        return is_heard or not is_gap, events
-
-    def _report_silence(self) -> list[Event]:
-        """Report a site that is silent by the receiver's clock; its rows stay open for what was stored meanwhile."""
-        silence, newest_ms, after_ms = self._silence, self._clock.majority_ms, self.config.lost_after_ms
-        if silence.is_lost or newest_ms is None or self._clock.silent_ms < after_ms:
-            return []
-        step_ms = self.config.clock.step_ms
-        silence.is_lost, silence.since_ms = True, -(-newest_ms // step_ms) * step_ms
-        body: dict[str, Any] = {"since": iso(silence.since_ms), "priority": "high"}
-        if self._clock.ignored:
-            body["reason"] = f"{self._clock.ignored} readings arrived and none of them has a new and plausible time"
-        return [Event(silence.since_ms + after_ms, "source.lost", body)]
-
-    def _report_clocks(self) -> list[Event]:
-        """Report clocks that are wrong or right again, steps of the plant's clock, and readings that came too late."""
-        events, now_ms = [], self._clock.majority_ms or 0
-        for change in self._clock.take_changes():
-            body: dict[str, Any] = {"device": change.device, "state": "wrong" if change.is_wrong else "right"}
-            body["offset_s"] = round(change.offset_ms / 1000)
-            if change.is_wrong:
-                body |= {"kind": change.kind, "priority": "high"}
-            events.append(Event(now_ms, "device.clock", body))
-        for step_ms in self._clock.take_shifts():
-            body = {"device": None, "state": "stepped", "offset_s": round(step_ms / 1000), "priority": "medium"}
-            events.append(Event(now_ms, "device.clock", body))
-        if late := self._clock.take_late():
-            body = {"count": sum(late.values()), "devices": dict(list(late.items())[:MOST_NAMED]), "priority": "low"}
-            events.append(Event(now_ms, "readings.late", body))
-        return events
 
     def _take_step(self, step: Step) -> list[Event]:
         names = self.detector.graph.names
@@ -334,13 +267,24 @@ class Site:
                 touched[incident.number] = incident
         bodies = [self._changed_body(incident, step) for incident in touched.values()]
         changed = [each for each in bodies if each]
-        if (rule := self.detector.group_rule.building) is not None and changed:
-            zones, step_ms = self.detector.graph.zone_names, self.config.clock.step_ms
-            board = self._board.incidents
-            changed += join_building(
-                self.name, zones, rule, step_ms, board, changed, closed, step.time_ms, self.config.display
-            )
+        changed += self._building_changes(changed, closed, step.time_ms)
         return events + self._board.update_incidents(step.time_ms, changed, closed)
+
+    def _building_changes(self, changed: list[Changed], closed: list[str], now_ms: int) -> list[Changed]:
+        """Return the incident of the building, if there is one; if that fails, its zones are announced one by one."""
+        rule, zones, step_ms = (
+            self.detector.group_rule.building,
+            self.detector.graph.zone_names,
+            self.config.clock.step_ms,
+        )
+        if rule is None or not changed:
+            return []
+        try:
+            board, display = self._board.incidents, self.config.display
+            return join_building(self.name, zones, rule, step_ms, board, changed, closed, now_ms, display)
+        except Exception:
+            log.exception("%s: the incidents of its zones could not be joined", self.name)
+            return []
 
     def _known_changes(self, step: Step) -> list[Event]:
         events = []
@@ -390,13 +334,12 @@ class Site:
 
     def to_state(self) -> dict[str, Any]:
         """Return the state for a checkpoint, without the board (kept apart) and the windows (rebuilt from rows)."""
-        silence = self._silence
         return {
             "format": FORMAT,
             "graph": self.detector.graph.content_hash,
             "intake": self._clock.to_state(),
             "pipeline": self._pipeline.to_state(),
-            "silence": [silence.heard_ms, silence.is_lost, silence.settling, silence.since_ms],
+            "silence": self._silence.to_state(),
             "zones": self._zones.to_state(),
             "rows": self._rows,
             "origin_ms": self._origin_ms,
@@ -423,7 +366,7 @@ class Site:
         site._pipeline.warm_up(history.values, history.fresh)
         site._pipeline.restore(state["pipeline"])
         site._recent.extend(history)
-        site._silence = _Silence(*state["silence"])
+        site._silence = Silence.from_state(state["silence"], config.lost_after_ms, config.settle_rows)
         site._zones = ZoneWatch.from_state(state, _zones(detector))
         site._rows, site._origin_ms = state["rows"], state["origin_ms"]
         site._ids = {number: key for number, key in state["ids"]}
@@ -434,12 +377,6 @@ class Site:
 def _zones(detector: Detector) -> list[str]:
     """Return the zone of each point."""
     return [point.rpartition("/")[0] for point in detector.points]
-
-
-def _zone_event(time_ms: int, change: ZoneChange) -> Event:
-    if change.is_blind:
-        return Event(time_ms, "zone.blind", {"zone": change.zone, "since": iso(change.since_ms), "priority": "high"})
-    return Event(time_ms, "zone.seen", {"zone": change.zone, "since": iso(change.since_ms)})
 
 
 def _joined(updates: Iterable[SiteUpdate]) -> SiteUpdate:

@@ -10,8 +10,9 @@ from graphghha.monitor.detector import Detector
 from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.facts import FactFinder
 from graphghha.monitor.hypotheses import hypotheses
-from graphghha.monitor.incident_json import sentence
+from graphghha.monitor.incident_json import finished
 from graphghha.monitor.pipeline import Step
+from graphghha.monitor.witnesses import gather
 from graphghha.windows import Rows
 
 
@@ -31,12 +32,14 @@ class ZoneIncidents:
         nodes = [node for node, zone in enumerate(graph.zones) if zone == graph.zones[incident.root]]
         attack = 1.0 - step.scores[nodes, 0].astype(np.float64)
         roles = [graph.roles[nodes[at]] for at in suspects(attack, nodes.index(incident.root), judgement.set_share)]
-        facts = self._facts.find(incident, open_incidents, rows, body["evidence"], len(roles))
+        found, failed = gather(
+            [lambda: hypotheses(self._facts.find(incident, open_incidents, rows, body["evidence"], len(roles)))]
+        )
         body = body | {
             "suspects": roles,
             "suspect_names": [self._detector.plant.advise(role).name for role in roles],
             "coverage": judgement.coverage,
             "calibrated_days": judgement.days_per_attack,
-            "hypotheses": hypotheses(facts),
+            "hypotheses": found,
         }
-        return body | {"text": sentence(body, self._display)}
+        return finished(body, failed, self._display)

@@ -11,6 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha._util.times import iso
+from graphghha.alarms import Event
+
 BLIND_WEIGHT = 2  # of a row in which a zone is not seen: it may be blind in one row of three
 RAISE_AT, HIGHEST = 10, 30  # five blind rows in a row raise the alarm; thirty rows in which it is seen end any
 
@@ -23,6 +26,13 @@ class ZoneChange:
     zone: str
     is_blind: bool
     since_ms: int  # the last row in which it was seen, before it became blind
+
+    def event(self, time_ms: int) -> Event:
+        """Return the change as an event of that time."""
+        body: dict[str, Any] = {"zone": self.zone, "since": iso(self.since_ms)}
+        if self.is_blind:
+            return Event(time_ms, "zone.blind", body | {"priority": "high"})
+        return Event(time_ms, "zone.seen", body)
 
 
 class ZoneWatch:

@@ -69,23 +69,26 @@ class MqttSource:
         self._changed = threading.Condition()  # guards the queue and everything below
         self._connection = 0  # grows whenever a connection is made or lost; a message belongs to one connection
         self._is_connected = False  # and subscribed
+        self._is_answered = False  # the broker has answered our subscription over this connection
         self._is_closed = False
         self._detail = f"connecting to {config.address}"
         self._since_ms = _now_ms()
-        self._client = make_client(config)
-        self._client.on_connect = self._on_connect
-        self._client.on_connect_fail = self._on_connect_fail
-        self._client.on_disconnect = self._on_disconnect
-        self._client.on_subscribe = self._on_subscribe
-        self._client.on_message = self._on_message
-        self._client.connect_async(
+        self._client = self._connecting_client()
+        self._client.loop_start()
+
+    def _connecting_client(self) -> Any:
+        client, config = make_client(self.config), self.config
+        client.on_connect, client.on_connect_fail = self._on_connect, self._on_connect_fail
+        client.on_disconnect, client.on_subscribe = self._on_disconnect, self._on_subscribe
+        client.on_message = self._on_message
+        client.connect_async(
             config.host,
             config.port,
             keepalive=config.keepalive_s,
             clean_start=config.is_listener,
             properties=connect_properties(config),
         )
-        self._client.loop_start()
+        return client
 
     @property
     def mapper(self) -> Mapper:
@@ -106,7 +109,7 @@ class MqttSource:
                         "take over the session; give every client its own id, and let the broker tie ids to accounts"
                     )
                 if not self._is_closed:
-                    self._client.loop_start()  # revives a network thread that died, and does nothing otherwise
+                    self._keep_listening()
                 return None
         time.sleep(LINGER_S)
         with self._changed:
@@ -124,6 +127,22 @@ class MqttSource:
         self._log_limits(limited)
         receipt = _Receipt(tuple((each.connection, each.mid, each.qos) for each in messages if each.qos))
         return self._builder.take(messages[-1].received_ms, receipt)
+
+    def _keep_listening(self) -> None:
+        """If the network thread has ended, connect with a new client, and raise an error that says so.
+
+        The old client cannot be used again: if its thread failed to start, it would take it for running for ever.
+        """
+        thread = self._client._thread
+        if thread is not None and thread.is_alive():
+            return
+        self._release_client()
+        self._connection += 1
+        self._is_connected, self._since_ms = False, _now_ms()
+        self._detail = f"connecting to {self.config.address} again, because the network thread had ended"
+        self._client = self._connecting_client()
+        self._client.loop_start()
+        raise DataError(f"the network thread for {self.config.address} had ended; it was started again")
 
     def _take_messages(self) -> list[_Message]:
         """Return the oldest messages of the queue, as many as are decoded in about a second."""
@@ -162,7 +181,10 @@ class MqttSource:
             self._changed.notify_all()
         self._client.disconnect()
         self._client.loop_stop()
-        # without references to us paho closes its sockets at once, not when the garbage collector runs
+        self._release_client()
+
+    def _release_client(self) -> None:
+        """Remove the references to us: then paho closes its sockets at once, not when the garbage collector runs."""
         self._client.on_connect = self._client.on_connect_fail = self._client.on_disconnect = None
         self._client.on_subscribe = self._client.on_message = None
 
@@ -172,6 +194,7 @@ class MqttSource:
                 self._detail = f"{self.config.address} refused the connection: {reason}"
                 return
             self._connection += 1
+            self._is_answered = False
         client.subscribe(subscriptions(self.config))
 
     def _on_connect_fail(self, client: Any, userdata: Any) -> None:
@@ -201,12 +224,16 @@ class MqttSource:
         with self._changed:
             if self._is_closed:
                 return
+            self._note_connected()
             self._is_connected = not refused or len(refused) < len(reasons)
-            self._connected_at = time.monotonic()
-            self._since_ms = _now_ms()
-            self._detail = f"connected to {self.config.address}"
             if refused:
                 self._detail += f", which refuses to send {', '.join(refused)}"
+
+    def _note_connected(self) -> None:
+        self._is_connected = self._is_answered = True
+        self._connected_at = time.monotonic()
+        self._since_ms = _now_ms()
+        self._detail = f"connected to {self.config.address}"
 
     def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
         rejection: Rejection | None = None
@@ -220,6 +247,8 @@ class MqttSource:
             rejection = Rejection.TOO_LARGE
         sender = sender_of(topic)
         with self._changed:
+            if not (self._is_answered or self._is_closed):
+                self._note_connected()  # brokers send what they have kept before they answer a subscription
             # while the network thread waits here, the broker waits too
             self._changed.wait_for(lambda: self._queued_bytes < self.config.max_queue_bytes or self._is_closed)
             now = time.monotonic()

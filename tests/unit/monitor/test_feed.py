@@ -69,7 +69,7 @@ def test_a_failing_source_is_left_alone_for_longer_each_time_until_it_works(cloc
     with pytest.raises(OSError):
         feed.poll(0)
     assert not feed.is_failing
-    first, second = feed.note_failure(), feed.note_failure()
+    first, second = feed.note_failure("no route"), feed.note_failure("no route")
     assert feed.is_failing and feed.pause_s == pytest.approx(second) and first <= 1.0 <= 2 * second
     clock[0] += 1.001 * second
     assert feed.pause_s <= 0

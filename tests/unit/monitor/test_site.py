@@ -14,6 +14,7 @@ from graphghha.alarms import Command, Verb
 from graphghha.errors import ConfigError
 from graphghha.monitor import RowClockConfig, Site, SiteConfig
 from graphghha.monitor.journal.codec import pack, unpack
+from graphghha.monitor.row_clock import RowClock
 from graphghha.sources import ReadingBatch
 from graphghha.windows import Rows
 from monitor_builders import CONFIG, MINUTE, START, Script, detector, long, plain, quiet, telemetry, wide
@@ -216,6 +217,22 @@ def test_a_wrong_clock_is_an_event_when_it_begins_and_when_it_is_over():
     assert wrong == {"device": "zone-03", "state": "wrong", "offset_s": 600, "kind": "ahead", "priority": "high"}
     assert right == {"device": "zone-03", "state": "right", "offset_s": 0}
     assert watched.wrong_clocks == [] and not watched.unknown.any()
+
+
+def test_a_clock_that_drifts_is_reported_with_its_rate_also_across_a_restart():
+    config, events = SiteConfig(warm_up_rows=0), []
+    watched = site(config)
+    for at in range(60):
+        events += watched.take(zone_rows(at, {1, 2})).events
+        events += watched.take(zone_rows(at, {3}, 2_000 * at)).events
+        events += silence(watched, int(TIMES[at]) + 1_000, int(TIMES[at]) + MINUTE)
+        if at == 25:
+            state = unpack(pack(watched.to_state()))
+            assert state["intake"]["clocks"]["drift"][0].any()
+            watched._clock = RowClock.from_state(state["intake"], watched.detector.points, config.clock)
+    (wrong,) = (event.body for event in events if event.kind == "device.clock")
+    assert wrong["kind"] == "ahead" and wrong["offset_s"] > 60
+    assert wrong["drift_s_per_day"] == pytest.approx(2880, rel=0.02)
 
 
 def test_when_all_clocks_stand_still_the_site_is_lost_and_the_event_says_why():

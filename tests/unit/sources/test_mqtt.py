@@ -2,6 +2,7 @@
 
 import gc
 import json
+import threading
 from contextlib import closing
 
 import pytest
@@ -153,3 +154,24 @@ def test_a_broker_whose_certificate_nobody_vouches_for_is_not_trusted(guarded):
 def test_credentials_that_cannot_be_used_are_refused_with_a_reason(address, error):
     with pytest.raises(error, match="absent|password_file needs a username"):
         open_source(parse_address(address), site="site", points=POINTS, plant=PLANT)
+
+
+@pytest.mark.parametrize("is_started", [True, False], ids=["died", "never started"])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_network_thread_that_has_ended_is_reported_and_replaced_and_nothing_is_lost(broker, is_started):
+    def run_out_of_memory(*_):
+        raise MemoryError
+
+    with closing(listen(broker.port)) as source, broker.publisher() as device:
+        until(lambda: source.status.is_connected)
+        source._client.on_message = run_out_of_memory
+        device.send(ROOM, reading(20.0))
+        until(lambda: source._client._thread is None, "the end of the thread")
+        if not is_started:
+            source._client._thread = threading.Thread()  # as paho leaves it when no thread can be started
+        with pytest.raises(DataError, match="had ended; it was started again"):
+            source.poll(0)
+        assert not source.status.is_connected
+        values, _ = collect(source, 1)
+        device.send(ROOM, reading(21.0, time="2018-07-02T09:01:00Z"))
+        assert values + collect(source, 1)[0] == [20.0, 21.0] and source.status.is_connected

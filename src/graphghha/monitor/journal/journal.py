@@ -4,6 +4,7 @@ A commit writes the events and the state they lead to in one transaction. After 
 a reading that is delivered again changes nothing.
 """
 
+import errno
 import hashlib
 import json
 import logging
@@ -36,7 +37,16 @@ from graphghha.monitor.journal.repair import (
     repair_header,
     salvage,
 )
-from graphghha.monitor.journal.schema import checksum, connect, is_sound, migrate, refuse_newer
+from graphghha.monitor.journal.schema import (
+    LOCK_WAIT_S,
+    NOT_THE_FILE,
+    checksum,
+    connect,
+    is_sound,
+    migrate,
+    refuse_newer,
+)
+from graphghha.monitor.journal.unwritten import UnwrittenEvents
 
 log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
@@ -74,8 +84,15 @@ class Commit:
 class Journal:
     """The only writer of a journal file. A second one is refused after waiting `wait_s` for the first to end."""
 
-    def __init__(self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0) -> None:
+    def __init__(
+        self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0, is_patient: bool = False
+    ) -> None:
+        """If `is_patient`, a disk that takes no writes is no error: `problem` names it, and every write tries again."""
         self.path, self._retention = path, retention or Retention()
+        self.problem = ""
+        self.unwritten = UnwrittenEvents()
+        self._unregistered: dict[str, tuple[str, str, str]] = {}  # what sites consist of, hash and text of the rest
+        self._wait_s = LOCK_WAIT_S
         self._lease = Lease(path, wait_s)
         self.damage: dict[str, Any] | None = None  # what was repaired and has not been reported yet
         self._connection: sqlite3.Connection | None = None
@@ -91,6 +108,10 @@ class Journal:
             self.reader = Reader(path)
         except (sqlite3.Error, OSError) as exc:
             self._drop_connection()
+            if is_patient and _may_pass(exc):
+                self.problem = f"{path}: the journal cannot be opened: {exc}"
+                self.reader = Reader(path, is_alone=True)
+                return
             self._lease.close()
             raise JournalError(f"{path}: the journal cannot be opened: {exc}") from exc
         except GraphGHHAError:
@@ -119,23 +140,33 @@ class Journal:
         """Return events in order, starting after `number`."""
         return self.reader.events_after(number, limit)
 
+    def unwritten_after(self, number: int) -> list[StoredEvent]:
+        """Return the events of priority that are not in the journal yet, by numbers of their own."""
+        return self.unwritten.after(number)
+
     def first_event_number(self) -> int:
         """Return the number of the oldest event kept."""
         return self.reader.first_event_number()
 
     def register(self, site: str, body: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> None:
-        """Store what a site consists of, for readers who do not have its model; `about` is kept once by its hash."""
+        """Store what a site consists of, for readers who do not have its model; `about` is kept once by its hash.
+
+        If the journal could not be opened, that is done with the first write.
+        """
         text = json.dumps(dict(about or {}), sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12] if about else ""
         self._compaction.set_points(site, [str(point) for point in body.get("points", ())])
+        whole = {**body, "about": digest} if about else dict(body)
+        self._unregistered[site] = json.dumps(whole), digest, text
+        if not self.problem:
+            self._transact(self._register)
+            self._unregistered.clear()
 
-        def store(connection: sqlite3.Connection) -> None:
-            if about:
-                connection.execute("INSERT OR REPLACE INTO abouts VALUES (?, ?)", (digest, text))
-            whole = {**body, "about": digest} if about else dict(body)
-            connection.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, json.dumps(whole)))
-
-        self._transact(store)
+    def _register(self, connection: sqlite3.Connection) -> None:
+        for site, (body, digest, about) in self._unregistered.items():
+            if digest:
+                connection.execute("INSERT OR REPLACE INTO abouts VALUES (?, ?)", (digest, about))
+            connection.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, body))
 
     def write(self, commits: Sequence[Commit]) -> None:
         """Write all commits or none; on return they are on the disk, in the file that the path names."""
@@ -149,11 +180,13 @@ class Journal:
             last = max(last, stored)  # sinks have read what is lost from the file since, so its numbers stay taken
             if has_events and self._era is None:
                 connection.execute("INSERT OR REPLACE INTO eras VALUES (?, ?)", (last + 1, era))
+            self._register(connection)
             for commit in commits:
                 _write(connection, commit, last)
                 last += len(commit.events)
 
         self._transact(write)
+        self._unregistered.clear()
         self._last = last
         if has_events:
             self._era = era
@@ -231,6 +264,7 @@ class Journal:
         connection = self._connected()
         migrate(connection)
         connection.execute(f"PRAGMA busy_timeout = {COMMIT_WAIT_MS}")  # a commit must not keep the loop waiting
+        self._wait_s = COMMIT_WAIT_MS / 1000
         warn_if_open_to_others(self.path)
 
     def _is_sound(self) -> bool:
@@ -243,8 +277,20 @@ class Journal:
         wrong = repair_header(self.path)
         return {"header_bytes": wrong, "lost": 0} if wrong and self._is_sound() else salvage(self.path)
 
+    def _open_late(self) -> None:
+        """Open a journal that could not be opened at the start."""
+        problem, self.problem, self._wait_s = self.problem, "", COMMIT_WAIT_MS / 1000
+        try:
+            self._open()
+        except BaseException:
+            self.problem = problem
+            raise
+        self.reader.share()
+
     def _connected(self) -> sqlite3.Connection:
         """Return the connection, on a file that is sound and in its place."""
+        if self.problem:
+            self._open_late()
         if self._is_malformed:
             self._heal()
         if self._connection is None:
@@ -252,9 +298,8 @@ class Journal:
             if known is not None and not is_same_file(self.path, known):
                 note = "the file was removed or replaced while it could not be written"
                 self.damage = {"note": note, "lost": UNKNOWN}
-            connection = connect(self.path, is_writer=True)
+            connection = connect(self.path, is_writer=True, wait_s=self._wait_s)
             if known is not None:
-                connection.execute(f"PRAGMA busy_timeout = {COMMIT_WAIT_MS}")
                 migrate(connection)
             self._connection = connection
             self._files = {"": os.stat(self.path)}
@@ -315,6 +360,13 @@ class Journal:
             if isinstance(exc, (sqlite3.Error, OSError, JournalBusyError)):
                 raise JournalError(f"{self.path}: {exc}") from exc
             raise
+
+
+def _may_pass(exc: Exception) -> bool:
+    """Return whether an error is one of the disk or of another process, and may be over later."""
+    if isinstance(exc, OSError):
+        return exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
+    return getattr(exc, "sqlite_errorcode", 0) & 0xFF in (*NOT_THE_FILE, sqlite3.SQLITE_IOERR)
 
 
 def _size(connection: sqlite3.Connection) -> int:

@@ -65,6 +65,7 @@ class Lease:
             raise JournalError(f"{self._journal}: the journal cannot be opened: {exc}") from exc
         try:
             lease.execute("PRAGMA locking_mode = EXCLUSIVE")
+            lease.execute("PRAGMA journal_mode = MEMORY")  # nothing is written, so that a full disk does not matter
             lease.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as exc:
             lease.close()

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -31,20 +31,31 @@ UNREADABLE = "unreadable"  # the key of a body that stands for one that cannot b
 class Reader:
     """Events, incidents, rows and summaries of a journal file."""
 
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise NotFoundError(f"there is no journal at {path}")
-        self.path, self._lock = path, threading.Lock()
+    def __init__(self, path: Path, *, is_alone: bool = False) -> None:
+        """A reader that `is_alone` opens the file for every single query, until `share` is called."""
+        self.path, self._lock, self._is_alone, self.version = path, threading.Lock(), is_alone, VERSION
+        self._connection: sqlite3.Connection | None = None if is_alone else self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise NotFoundError(f"there is no journal at {self.path}")
         try:
-            self._connection = self._connect()
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            connection = self._connect()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.Error as exc:
-            raise JournalError(f"{path} cannot be read as a journal: {exc}") from exc
+            raise JournalError(f"{self.path} cannot be read as a journal: {exc}") from exc
         self.version = int(version)
         if not 0 < version <= VERSION:
+            connection.close()
             raise JournalError(
-                f"{path} is a journal of version {version}; this graphghha reads versions 1 to {VERSION}"
+                f"{self.path} is a journal of version {version}; this graphghha reads versions 1 to {VERSION}"
             )
+        return connection
+
+    def share(self) -> None:
+        """Read as others do from now on, because the journal has been opened for writing."""
+        with self._lock:
+            self._is_alone = False
 
     def __enter__(self) -> Self:
         return self
@@ -55,20 +66,22 @@ class Reader:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            self._connection.close()
+            if self._connection is not None:
+                self._connection.close()
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
         """Keep the file closed while the writer exchanges it; other threads wait, and then read the new one."""
         with self._lock:
-            self._connection.close()
+            if self._connection is not None:
+                self._connection.close()
             try:
                 yield
             finally:
                 self._connection = self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = connect(self.path)
+        connection = connect(self.path, is_alone=self._is_alone)
         connection.text_factory = lambda data: data.decode(errors="replace")
         return connection
 
@@ -84,6 +97,12 @@ class Reader:
         columns, where = "number, site, time_ms, kind, body", "kind GLOB 'alarm.*' OR kind GLOB 'incident.*'"
         query = f"SELECT {columns} FROM events WHERE site = ? AND ({where}) ORDER BY number"
         return self._events(query, site)
+
+    def events_of_kinds(self, kinds: Sequence[str], site: str | None = None) -> list[StoredEvent]:
+        """Return all events of these kinds, in order."""
+        where = f"kind IN ({', '.join('?' * len(kinds))})" + (" AND site = ?" if site else "")
+        query = f"SELECT number, site, time_ms, kind, body FROM events WHERE {where} ORDER BY number"
+        return self._events(query, *kinds, *([site] if site else []))
 
     def first_event_number(self) -> int:
         """Return the number of the oldest event kept, 1 if there is none."""
@@ -220,13 +239,23 @@ class Reader:
         except JournalError:  # a journal of the first version, which no monitor has opened since
             return []
 
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        if self._is_alone:
+            with closing(self._open()) as connection:
+                yield connection
+            return
+        if self._connection is None:
+            self._connection = self._open()
+        yield self._connection
+
     def _all(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
         return list(self._each(query, *arguments))
 
     def _each(self, query: str, *arguments: Any) -> Iterator[tuple[Any, ...]]:
         """Yield rows one by one, because they may not fit into memory; other threads wait in the meantime."""
         try:
-            with self._lock, closing(self._connection.execute(query, arguments)) as cursor:
+            with self._lock, self._opened() as connection, closing(connection.execute(query, arguments)) as cursor:
                 yield from cursor
         except sqlite3.Error as exc:
             raise JournalError(f"{self.path}: {exc}") from exc

@@ -10,6 +10,9 @@ from graphghha.monitor.journal.lease import make_private_file
 LOCK_WAIT_S = 10.0
 APPLICATION_ID = 0x67684840  # the version is added to it, as a second copy
 
+# errors that say nothing about the content of the file
+NOT_THE_FILE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM)
+
 # the newest body of every incident in columns that can be filtered; a body that is no JSON is left out
 FILL_INCIDENTS = """
     INSERT OR REPLACE INTO incidents
@@ -77,12 +80,15 @@ MIGRATIONS: tuple[str, ...] = (
 VERSION = len(MIGRATIONS)
 
 
-def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
+def connect(
+    path: Path, *, is_writer: bool = False, is_alone: bool = False, wait_s: float = LOCK_WAIT_S
+) -> sqlite3.Connection:
     """Return a connection that waits for locks and leaves transactions to the caller.
 
-    A file that a writer creates may be opened by its owner alone.
+    A file that a writer creates may be opened by its owner alone. A reader that is alone keeps everybody else out, and
+    needs no file of shared memory, which a full disk has no room for.
     """
-    mode = "rwc" if is_writer else "ro"
+    mode = "rwc" if is_writer else "rw" if is_alone else "ro"
     if is_writer:
         make_private_file(path)
     connection = sqlite3.connect(
@@ -90,8 +96,11 @@ def connect(path: Path, *, is_writer: bool = False) -> sqlite3.Connection:
         uri=True,
         isolation_level=None,
         check_same_thread=False,
-        timeout=LOCK_WAIT_S,
+        timeout=wait_s,
     )
+    if is_alone:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA query_only = ON")
     if is_writer:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -147,5 +156,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
             return False
         columns = "number, site, time_ms, kind, body, checksum"
         return all(checksum(*event) == stored for *event, stored in connection.execute(f"SELECT {columns} FROM events"))
-    except (sqlite3.DatabaseError, UnicodeError):
+    except (sqlite3.DatabaseError, UnicodeError) as exc:
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF in NOT_THE_FILE:
+            raise
         return False

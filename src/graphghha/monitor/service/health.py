@@ -21,6 +21,8 @@ class SiteHealth:
     is_connected: bool
     is_lost: bool = False  # no reading for too long, connected or not
     detail: str = ""
+    failure: str = ""  # why the source could not be read
+    silence: str = ""  # why nothing of what arrives can be used
     data_time_s: float | None = None  # plant time of the newest closed row, since 1970
     readings: Mapping[str, int] = field(default_factory=dict)  # accepted, late, duplicate, ...
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
@@ -43,6 +45,7 @@ class HealthSnapshot:
     sites: tuple[SiteHealth, ...] = ()
     sinks: tuple[FollowStats, ...] = ()
     last_event: int = 0  # number of the journal's newest event
+    exhausted: Mapping[str, str] = field(default_factory=dict)  # what there is none left of, with the error
 
     @property
     def is_live(self) -> bool:
@@ -60,6 +63,8 @@ class HealthSnapshot:
             yield f"the monitor's loop has not run for {self.loop_age_s:.0f} s"
         if not self.is_journal_writable:
             yield "the journal cannot be written"
+        for what, error in self.exhausted.items():
+            yield f"no {what} left: {error}"
         for site in self.sites:
             if not site.model:
                 yield f"site {site.name}: no model is loaded"
@@ -67,8 +72,10 @@ class HealthSnapshot:
                 yield f"site {site.name}: the model in its directory was refused ({site.refused_model})"
             if not site.is_connected:
                 yield f"site {site.name}: the source is not connected{f' ({site.detail})' if site.detail else ''}"
+            elif site.failure:
+                yield f"site {site.name}: the source fails ({site.failure})"
             elif site.is_lost:
-                yield f"site {site.name}: the source is silent"
+                yield f"site {site.name}: {site.silence or 'the source is silent'}"
             elif site.data_time_s is None:
                 yield f"site {site.name}: no reading has arrived yet"
             if site.wrong_clocks:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 TOTAL_S = 3.0  # for a request and its answer together, however slowly the other side sends or reads
+RETRY_S = 0.1
 MOST_CONNECTIONS = 16  # at a time; agents ask one question after the other
 _UNWELL = b'{"status": "not ready", "ready": false, "live": false, "reasons": ["the condition cannot be determined"]}'
 
@@ -122,6 +124,14 @@ class _Server(ThreadingHTTPServer):
         self._open: dict[Any, None] = {}  # in the order of their beginning
         self._lock = Lock()
         super().__init__(address, handler)
+
+    def get_request(self) -> Any:
+        """Accept a connection; without a free descriptor, wait a moment instead of trying again at once."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(RETRY_S)
+            raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer in a thread."""

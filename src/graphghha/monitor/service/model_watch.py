@@ -4,16 +4,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 Fingerprint = tuple[object, ...]
+_GONE = (FileNotFoundError, NotADirectoryError, PermissionError)
 
 
-def fingerprint(directory: Path) -> Fingerprint:
-    """Return a value that changes when the directory, the link to it, or any file in it changes."""
+def fingerprint(directory: Path) -> Fingerprint | None:
+    """Return a value that changes when the directory, the link to it, or any file in it changes.
+
+    None if nobody can say, because there are no descriptors left or the disk fails.
+    """
     try:
         target = directory.resolve(strict=True)
         files = sorted(target.iterdir())
         return str(target), *((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
-    except OSError as exc:
+    except _GONE as exc:
         return (type(exc).__name__,)
+    except OSError:
+        return None
 
 
 class ModelWatch:
@@ -29,6 +35,8 @@ class ModelWatch:
         changed = {}
         for site, directory in self._directories.items():
             now = fingerprint(directory)
+            if now is None:
+                continue
             if now == self._seen[site] != self._used[site]:
                 self._used[site] = now
                 changed[site] = directory

@@ -7,6 +7,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock, Thread
@@ -18,6 +19,7 @@ from graphghha.monitor.model_swap import PreparedModel
 from graphghha.monitor.monitor import Monitor
 from graphghha.monitor.service.health import HealthSnapshot, SiteHealth
 from graphghha.monitor.service.model_watch import ModelWatch
+from graphghha.monitor.service.resources import exhausted_resources
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule, Sink, stop_all
 from graphghha.sources import Source
 
@@ -52,6 +54,7 @@ class Service:
         self._health: HealthServer | None = None
         self._wanted: dict[str, Path] = {}  # models to load
         self._prepared: dict[str, PreparedModel] = {}  # models to use before the loop continues
+        self._exhausted: dict[str, str] = {}  # what there is none left of, with the error
         self._refused: dict[str, str] = {}  # why the model in a site's directory is not in use
         self._lock, self._interrupt, self._stop, self._to_load = Lock(), Flag(), Flag(), Flag()
 
@@ -118,6 +121,7 @@ class Service:
             sites=tuple(self._site_health(name) for name in self._feeds),
             sinks=tuple(follower.stats for follower in self._followers),
             last_event=_or_zero(journal.reader.last_event_number),
+            exhausted=dict(self._exhausted),
         )
 
     def pulse(self) -> dict[str, Any]:
@@ -136,6 +140,8 @@ class Service:
             is_connected=status.is_connected or status.is_finished,
             is_lost=site.is_lost,
             detail=status.detail,
+            failure=feed.failure,
+            silence=site.silence_reason,
             data_time_s=site.time_ms / 1000 if site.time_ms else None,
             readings={field: getattr(counters, field) for field in counters.__dataclass_fields__},
             rejected=site.rejected,
@@ -182,11 +188,22 @@ class Service:
         """Notice new models, and feed systemd's watchdog as long as the monitor's loop runs."""
         while not self._stop.wait(CHECK_EVERY_S):
             try:
+                self._check_resources()
                 self._request_models(self._models.changed())
                 if self.snapshot().is_live:
                     notify_systemd("WATCHDOG=1")
             except Exception:  # a full disk or a busy journal must not end this thread
-                log.exception("the background check failed; it runs again in %g s", CHECK_EVERY_S)
+                with suppress(Exception):
+                    log.exception("the background check failed; it runs again in %g s", CHECK_EVERY_S)
+
+    def _check_resources(self) -> None:
+        """Report once that descriptors, threads or memory are used up, and once that there are some again."""
+        found, known = exhausted_resources(), self._exhausted
+        self._exhausted = found
+        for what in found.keys() - known.keys():
+            self._monitor.report("resources.exhausted", {"what": what, "reason": found[what], "priority": "high"})
+        for what in known.keys() - found.keys():
+            self._monitor.report("resources.available", {"what": what})
 
     def _shut_down(self) -> list[str]:
         """Close sources first, so that nothing new arrives; unacknowledged batches come again after a restart."""
@@ -195,9 +212,11 @@ class Service:
         ]
         until = time.monotonic() + CLOSE_S
         for thread in closing:
-            thread.start()
+            with suppress(RuntimeError):  # no thread can be started; the end of the process closes the source too
+                thread.start()
         for thread in closing:
-            thread.join(max(0.0, until - time.monotonic()))
+            if thread.ident is not None:
+                thread.join(max(0.0, until - time.monotonic()))
         behind = stop_all(self._followers, self._drain_s)
         for name in behind:
             log.warning("sink %s did not receive everything; the rest follows after a restart", name)

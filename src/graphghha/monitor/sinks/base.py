@@ -20,6 +20,9 @@ class EventLog(Protocol):
     def events_after(self, number: int, limit: int) -> list[StoredEvent]:
         """Return events in order, starting after `number`."""
 
+    def unwritten_after(self, number: int) -> list[StoredEvent]:
+        """Return events of priority that are not in the journal yet, by numbers of their own, after `number`."""
+
     def first_event_number(self) -> int:
         """Return the number of the oldest event that retention has kept, 1 if none was dropped."""
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from threading import Event as Flag
@@ -10,12 +11,14 @@ from threading import Thread
 from typing import Any
 
 from graphghha.alarms import StoredEvent
+from graphghha.errors import GraphGHHAError
 from graphghha.monitor.backoff import BackOff
 from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, EventLog, Sink
 from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
 
 log = logging.getLogger(__name__)
 
+JOURNAL_RETRY_S = 1.0  # while the journal cannot be read: alarms from memory must not wait for longer
 _LAST_ATTEMPTS = 3  # failures in a row after which a sink is given up when the process ends
 
 
@@ -65,9 +68,13 @@ class Follower:
         self._pulse = pulse if rule.heartbeat_s else None
         self._stop, self._give_up = Flag(), Flag()
         self._thread = Thread(target=self._run, name=f"sink-{sink.name}", daemon=True)
-        self._number = start_number(cursor, journal)
+        self._number: int | None = None  # of the last event taken; unknown until the journal can be read
+        self._unwritten = 0  # the last event taken from memory, by its own number
+        with suppress(GraphGHHAError):
+            self._number = start_number(cursor, journal)
         self._delivered = self._failures = self._refused = self._dropped = 0
-        self._last_error, self._next_beat = "", 0.0
+        self._sink_error = self._journal_error = ""
+        self._is_behind, self._next_beat = False, 0.0
         self._back_off = BackOff(rule.first_retry_s, rule.longest_retry_s, seed=sink.name)
 
     @property
@@ -75,12 +82,12 @@ class Follower:
         """Return what has been delivered so far."""
         return FollowStats(
             self.name,
-            self._number,
+            self._number or 0,
             self._delivered,
             self._failures,
             self._refused,
             self._dropped,
-            self._last_error,
+            self._sink_error or self._journal_error,
         )
 
     def start(self) -> None:
@@ -95,7 +102,7 @@ class Follower:
         """Wait for the thread; return whether it ended in time with everything delivered."""
         self._thread.join(deadline_s)
         self._give_up.set()
-        return not self._thread.is_alive() and not self._last_error
+        return not self._thread.is_alive() and not self._is_behind
 
     def _run(self) -> None:
         try:
@@ -114,16 +121,38 @@ class Follower:
             self._sink.close()
 
     def _step(self) -> bool:
-        """Deliver one batch; return False if there was none."""
+        """Deliver one batch of the journal, and what it could not take yet; return False if there was nothing."""
+        unreadable, found = None, False
+        try:
+            found = self._take_journal()
+        except GraphGHHAError as exc:  # alarms do not wait for the journal
+            unreadable = exc
+        found |= self._take_unwritten()
+        self._beat()
+        if unreadable is not None:
+            raise unreadable
+        self._journal_error, self._is_behind = "", False
+        self._back_off.reset()
+        return found
+
+    def _take_journal(self) -> bool:
+        if self._number is None:
+            self._number = start_number(self._cursor, self._journal)
         events = self._journal.events_after(self._number, self._rule.batch)
         if events and events[0].number > self._number + 1:
-            self._report_dropped(events[0].number)
+            self._report_dropped(self._number, events[0].number)
         events = [event for at, event in enumerate(events) if event.number == events[0].number + at]
         if events:
             self._deliver([event for event in events if self._rule.wants(event)])
             self._advance(Position.from_event(events[-1]))
-        self._beat()
-        self._note_success()
+        return bool(events)
+
+    def _take_unwritten(self) -> bool:
+        """Deliver events of priority from memory; they come again, with their numbers, once they are in the journal."""
+        events = self._journal.unwritten_after(self._unwritten)
+        if events:
+            self._deliver([event for event in events if self._rule.wants(event)])
+            self._unwritten = events[-1].number
         return bool(events)
 
     def _deliver(self, events: Sequence[StoredEvent]) -> None:
@@ -144,6 +173,7 @@ class Follower:
             )
             return
         self._delivered += len(events)
+        self._note_delivery()
 
     def _advance(self, position: Position) -> None:
         self._number = position.number
@@ -152,12 +182,13 @@ class Follower:
         except OSError as exc:
             log.error("sink %s: the cursor was not saved (%s); a restart delivers again", self.name, exc)
 
-    def _report_dropped(self, first: int) -> None:
+    def _report_dropped(self, number: int, first: int) -> None:
         """Tell the receiver which events it will never get, under a key that stays the same if this is repeated."""
-        count = first - 1 - self._number
-        body = {"sink": self.name, "first": self._number + 1, "last": first - 1, "count": count, "priority": "high"}
+        count = first - 1 - number
+        body = {"sink": self.name, "first": number + 1, "last": first - 1, "count": count, "priority": "high"}
         notice = StoredEvent(first - 1, MONITOR, _now_ms(), DROPPED, body)
         self._sink.deliver([notice])
+        self._note_delivery()
         log.error("sink %s: retention dropped %d events before they were delivered", self.name, count)
         self._dropped += count
         self._advance(Position.from_event(notice))
@@ -171,19 +202,27 @@ class Follower:
         now_ms = _now_ms()
         body = {**self._pulse(), "last_event": self._number}
         self._sink.deliver([StoredEvent(now_ms, MONITOR, now_ms, HEARTBEAT, body)])
+        self._note_delivery()
 
-    def _note_success(self) -> None:
-        if self._last_error:
-            log.info("sink %s works again after %d attempts", self.name, self._back_off.failures)
-        self._last_error = ""
-        self._back_off.reset()
+    def _note_delivery(self) -> None:
+        """Note that the sink works: only a delivery shows it."""
+        if self._sink_error:
+            log.info("sink %s works again", self.name)
+        self._sink_error = ""
 
     def _wait_after(self, exc: Exception) -> None:
         self._failures += 1
-        delay_s = self._back_off.next_delay_s()
-        if str(exc) != self._last_error:  # once per cause, not once per attempt
-            log.warning("sink %s: %s; trying again", self.name, exc, exc_info=not isinstance(exc, OSError))
-        self._last_error = str(exc) or type(exc).__name__
+        self._is_behind = True
+        delay_s, reason = self._back_off.next_delay_s(), str(exc) or type(exc).__name__
+        is_known = reason in (self._sink_error, self._journal_error)
+        if not is_known:  # once per cause, not once per attempt
+            is_expected = isinstance(exc, (OSError, GraphGHHAError))
+            log.warning("sink %s: %s; trying again", self.name, exc, exc_info=not is_expected)
+        if isinstance(exc, GraphGHHAError):
+            self._journal_error = reason
+            delay_s = min(delay_s, JOURNAL_RETRY_S)
+        else:
+            self._sink_error = reason
         if not self._stop.is_set():
             self._stop.wait(delay_s)
         elif self._back_off.failures < _LAST_ATTEMPTS:

@@ -9,6 +9,7 @@ import ssl
 import struct
 import termios
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,36 +37,60 @@ class SyslogConfig:
     timeout_s: float = 5.0
     hostname: str = ""  # this machine's name in messages; by default its own
     enterprise: int = ENTERPRISE
+    kept_bytes: int = 1 << 20  # to be sent again; more than a receiver that does not read can hold
 
 
 class SyslogSink:
     """Sends over one connection, which is opened when needed.
 
-    Syslog has no acknowledgement. So a delivery waits until the receiver's TCP has confirmed every byte, and after a
-    broken connection the last batch is sent again, because the receiver may not have read it.
+    Syslog has no acknowledgement. So a delivery waits until the receiver's TCP has confirmed every byte. What the
+    receiver may still not have read is sent again over the next connection: the last batch if it has closed in order,
+    which it can only do with nothing left to read; otherwise everything that was sent, up to `kept_bytes`.
     """
 
     def __init__(self, name: str, config: SyslogConfig) -> None:
         self.name, self._config = name, config
         self._hostname = _ascii(config.hostname or socket.gethostname(), 255)
         self._socket: socket.socket | None = None
-        self._unsure: tuple[StoredEvent, ...] = ()  # the last batch, to be sent again if the connection breaks
+        self._sent: deque[tuple[StoredEvent, int]] = deque()  # over this connection and those that broke, with sizes
+        self._sent_bytes = 0
+        self._last_batch = 0  # events
+        self._was_closed_in_order = False
 
     def deliver(self, events: Sequence[StoredEvent]) -> None:
         """Send the events and wait until TCP has confirmed them."""
         frames = [self._frame(event) for event in events]
         if self._socket is not None and self._is_closed_by_peer(self._socket):
             self._drop()
+        again: list[StoredEvent] = []
         try:
             if self._socket is None:
                 self._socket = self._connect()
-                frames = [self._frame(event) for event in self._unsure if event not in events] + frames
-            self._socket.sendall(b"".join(frames))
+                again = [event for event in self._unread() if event not in events]
+                self._was_closed_in_order = False
+            self._socket.sendall(b"".join([self._frame(event) for event in again] + frames))
             self._wait_until_confirmed(self._socket)
         except (OSError, ValueError) as exc:  # ValueError: an unusable host name, for which the event is not to blame
             self._drop()
             raise ConnectionError(f"syslog {self._config.host}:{self._config.port}: {exc}") from exc
-        self._unsure = tuple(event for event in events if event.kind != HEARTBEAT) or self._unsure
+        self._note_sent(events, frames)
+
+    def _unread(self) -> list[StoredEvent]:
+        """Return what the receiver of the last connection may not have read."""
+        if self._was_closed_in_order:
+            for _ in range(len(self._sent) - self._last_batch):
+                self._sent_bytes -= self._sent.popleft()[1]
+        return [event for event, _ in self._sent]
+
+    def _note_sent(self, events: Sequence[StoredEvent], frames: Sequence[bytes]) -> None:
+        kept = [(event, len(frame)) for event, frame in zip(events, frames, strict=True) if event.kind != HEARTBEAT]
+        if not kept:
+            return
+        self._sent.extend(kept)
+        self._sent_bytes += sum(size for _, size in kept)
+        self._last_batch = len(kept)
+        while self._sent_bytes > self._config.kept_bytes and len(self._sent) > self._last_batch:
+            self._sent_bytes -= self._sent.popleft()[1]
 
     def close(self) -> None:
         """Close the connection."""
@@ -95,7 +120,8 @@ class SyslogSink:
         """Return whether the receiver has closed; it sends no data, so all there is to read is an end or TLS."""
         sock.setblocking(False)
         try:
-            return sock.recv(1024) == b""
+            self._was_closed_in_order = sock.recv(1024) == b""
+            return self._was_closed_in_order
         except (BlockingIOError, ssl.SSLWantReadError):
             return False
         except OSError:

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from graphghha.alarms import Event
+from graphghha.errors import JournalError
 from graphghha.monitor.sinks import Follower, FollowRule, stop_all
 from graphghha.monitor.sinks.cursor import Cursor, Position
 from sink_builders import MemoryLog, incident
@@ -175,3 +177,57 @@ def test_one_cause_is_logged_once(path, caplog):
     until(lambda: follower.stats.failures > 5, "attempts")
     stop_all([follower], 5)
     assert caplog.text.count("station is closed") == 1
+
+
+def test_a_sink_whose_heartbeats_fail_is_not_up_again_before_something_is_delivered(path):
+    station = Station(is_up=False)
+    rule = FollowRule(poll_s=0.005, first_retry_s=0.005, longest_retry_s=0.005, heartbeat_s=0.3)
+    follower = Follower(MemoryLog(), station, Cursor(path), rule, pulse=lambda: {"ready": True})
+    follower.start()
+    until(lambda: follower.stats.failures == 1, "a heartbeat that fails")
+    before = follower.stats.failures
+    until(lambda: follower.stats.failures > before or not follower.stats.last_error, "the next heartbeat")
+    assert follower.stats.last_error == "station is closed"
+    station.is_up = True
+    until(lambda: not follower.stats.last_error, "a heartbeat that arrives")
+    assert stop_all([follower], 5) == [] and station.got
+
+
+class UnreadableLog(MemoryLog):
+    """A journal that can be unreadable."""
+
+    is_readable = False
+
+    def events_after(self, number, limit):
+        if not self.is_readable:
+            raise JournalError("database disk image is malformed")
+        return super().events_after(number, limit)
+
+
+def test_alarms_that_the_journal_cannot_take_come_from_memory_and_then_from_the_journal(path):
+    log, station = UnreadableLog(3), Station()
+    follower = Follower(log, station, Cursor(path), QUICK)
+    follower.start()
+    until(lambda: follower.stats.last_error, "a failure")
+    low, high = Event(5, "nodes.unknown", {}), Event(6, "zone.blind", {"zone": "zone-01", "priority": "high"})
+    log.unwritten.add("north", [low, high, Event(7, "incident.annunciated", dict(incident(4).body))])
+    until(lambda: len(station.got) == 2, "events from memory")
+    blind, announced = station.got
+    assert blind.kind == "zone.blind" and blind.body["not_journaled_yet"] and ":memory-" in blind.key
+    assert announced.body["text"].endswith("(not journaled yet)")
+    log.is_readable = True
+    until(lambda: len(station.got) == 5, "the journal")
+    assert stop_all([follower], 5) == [] and station.numbers == [1, 2, 1, 2, 3]
+    assert not follower.stats.last_error and len({event.key for event in station.got}) == 5
+
+
+def test_a_sink_that_starts_before_the_journal_can_be_read_misses_nothing(path):
+    log, station = UnreadableLog(3), Station()
+    log.first_event_number = lambda: log.events_after(0, 1)[0].number
+    follower = Follower(log, station, Cursor(path), QUICK)
+    follower.start()
+    assert follower.stats.cursor == 0
+    until(lambda: follower.stats.last_error, "a failure")
+    log.is_readable = True
+    until(lambda: len(station.got) == 3, "the journal")
+    assert stop_all([follower], 5) == []

@@ -1,5 +1,7 @@
 """Syslog against real receivers, in the clear and over TLS."""
 
+import socket
+
 import pytest
 
 from faults.broker import Certificates
@@ -59,3 +61,37 @@ def test_a_receiver_that_dies_misses_nothing_it_was_sent(tmp_path):
         got = event_keys(second.messages)
     assert got[0] in {f"north:{n}" for n in range(15, 31)}, "the batch nobody can be sure of comes again"
     assert len(got) == len(set(got))
+
+
+def test_a_receiver_that_never_reads_and_is_replaced_gets_everything_again():
+    everything = [incident(number) for number in range(1, 31)]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        sink = sink_to(port)
+        for event in everything:
+            sink.deliver([event])  # the kernel of the receiver confirms what nobody reads
+        hanging, _ = listener.accept()
+        hanging.close()
+    with SyslogReceiver(port) as second:
+        until(lambda: is_delivered(sink, incident(31)), "a connection")
+        until(lambda: len(second.messages) >= 31, "everything")
+        assert event_keys(second.messages) == [f"north:{number}" for number in range(1, 32)]
+    sink.close()
+
+
+def test_what_is_kept_for_a_receiver_that_never_reads_is_bounded():
+    with SyslogReceiver() as receiver:
+        sink = sink_to(receiver.port, kept_bytes=5_000)
+        for number in range(1, 31):
+            sink.deliver([incident(number)])
+        assert sum(size for _, size in sink._sent) == sink._sent_bytes <= 5_000
+        assert [event.number for event, _ in sink._sent][-1] == 30
+        sink.close()
+
+
+def is_delivered(sink, event):
+    try:
+        sink.deliver([event])
+    except ConnectionError:
+        return False
+    return True

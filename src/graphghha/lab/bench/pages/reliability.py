@@ -21,6 +21,7 @@ def reliability_page(result: Result, directory: Path) -> Path:
         "",
         f"Machine: {machine['cpu']}, {machine['cores']} cores; {machine['system']}. {verdict}",
         "",
+        *_aims(result),
         *table(
             ("fault", "figure", "aim", "measured", "holds"),
             [
@@ -33,3 +34,9 @@ def reliability_page(result: Result, directory: Path) -> Path:
     page = directory / "reliability.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return page
+
+
+def _aims(result: Result) -> list[str]:
+    """Return the table of the figures that matter most; results of earlier versions have none."""
+    rows = [(aim["figure"], aim["aim"], aim["measured"]) for aim in result.get("aims", ())]
+    return [*table(("figure", "aim", "measured"), rows), ""] if rows else []
