@@ -4,11 +4,13 @@ import json
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from faults.rig import Rig
     from faults.toy_detector import Telemetry
 
@@ -35,10 +37,12 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    from faults.aims import summarize_aims
     from faults.effort import FULL, QUICK
     from faults.rig import TOY_RIG
     from faults.trials import merge_earlier, run
     from graphghha.lab.bench.results import write_result
+    from graphghha.lab.markdown import table
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=as_json) as bar:
@@ -56,11 +60,19 @@ def reliability(only: tuple[str, ...], quick: bool, out: Path | None, as_json: b
     holds = all(row["holds"] for row in result["rows"])
     if only and out and out.exists():
         result = merge_earlier(result, json.loads(out.read_text(encoding="utf-8")))
+    result["aims"] = summarize_aims(result["rows"])
+    if not as_json:
+        for line in table(("figure", "aim", "measured"), [_aim_cells(each) for each in result["aims"]]):
+            click.echo(line, err=True)
     if out:
         write_result(result, out)
     click.echo(json.dumps(result))
     if not holds:
         raise SystemExit(1)
+
+
+def _aim_cells(aim: "Mapping[str, Any]") -> tuple[str, str, str]:
+    return aim["figure"], aim["aim"], aim["measured"] + ("  FAILS" if aim["holds"] is False else "")
 
 
 def _shipped_rig() -> "Rig":

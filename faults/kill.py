@@ -20,6 +20,7 @@ from graphghha.windows import Rows
 FAULT = "kill -9 while readings arrive over MQTT"
 ROWS_PER_KILL = 24
 START_KILLS = 0.25  # share of kills that hit the process while it starts
+BACKLOG_KILLS = 5, 2  # of five kills, two hit the process while it takes what the broker has kept
 START_S = 2.0
 
 
@@ -48,7 +49,14 @@ def try_kills(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: 
     progress(f"{FAULT}: the uninterrupted run")
     whole = _run(folder / "uninterrupted", telemetry, rig, effort.zones, 0, progress, seed)
     killed = _run(folder / "killed", telemetry, rig, effort.zones, effort.kills, progress, seed)
-    return _compare(FAULT, telemetry, whole, killed, f"{effort.kills} kills, {effort.zones} zones")
+    stored = sum(is_in_backlog(number) for number in range(1, effort.kills + 1))
+    what = f"{effort.kills} kills, {stored} of them while a backlog is taken, {effort.zones} zones"
+    return _compare(FAULT, telemetry, whole, killed, what)
+
+
+def is_in_backlog(number: int) -> bool:
+    """Return whether the kill of this number, counted from 1, hits the process while it takes a backlog."""
+    return number % BACKLOG_KILLS[0] < BACKLOG_KILLS[1]
 
 
 def _compare(
@@ -86,7 +94,11 @@ def _run(
             watcher.kill() if kills else watcher.end()
         edges = np.linspace(max(1, rig.warm_up_rows), len(telemetry), kills + 1).astype(int).tolist()
         for number, (first, end) in enumerate(zip(edges, edges[1:], strict=False), start=1):
-            _feed_and_kill(Watcher(command, state), device, telemetry, first, end, chance)
+            if is_in_backlog(number):
+                _send(device, telemetry, first, end)  # nobody runs: the broker keeps it
+                _kill_in_backlog(Watcher(command, state), chance)
+            else:
+                _feed_and_kill(Watcher(command, state), device, telemetry, first, end, chance)
             progress(f"{FAULT}: {number} of {kills}")
         with Watcher(command, state) as watcher:
             if not kills:
@@ -114,6 +126,18 @@ def _feed_and_kill(
         time.sleep(chance.uniform(0.0, 0.05))
         watcher.kill()
     _send(device, telemetry, at, end)
+
+
+def _kill_in_backlog(watcher: Watcher, chance: random.Random) -> None:
+    """Kill the process shortly before or after the first commit of what the broker has kept."""
+    with watcher:
+        before = watched_ms(watcher.state)
+        if chance.random() < START_KILLS:
+            time.sleep(chance.uniform(0.0, START_S))
+        else:
+            watcher.until(lambda: watched_ms(watcher.state) > before, "a commit of what the broker has kept")
+            time.sleep(chance.uniform(0.0, 0.05))
+        watcher.kill()
 
 
 def _send(device: Publisher, telemetry: Telemetry, first: int, end: int) -> None:

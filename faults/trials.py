@@ -5,7 +5,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from faults.announce import try_announcing
 from faults.belief import try_belief
+from faults.blind import try_blindness
 from faults.clocks import try_backlog, try_clocks
 from faults.damage import try_damage
 from faults.disk import try_disks
@@ -14,11 +16,13 @@ from faults.effort import Effort
 from faults.figures import Figure, Progress
 from faults.flood import try_flood
 from faults.fuzz import try_fuzz
+from faults.held import try_held
 from faults.hostile import try_hostile
 from faults.kill import try_kills
 from faults.live import try_cuts, try_restarts
 from faults.outage import try_outages
 from faults.rig import Rig
+from faults.siem import try_siem
 from faults.sinks import try_sinks
 from faults.soak import try_soak
 from faults.states import try_states
@@ -40,10 +44,14 @@ TRIALS: dict[str, Trial] = {
     "hostile": try_hostile,
     "strangers": try_strangers,
     "belief": try_belief,
+    "announce": try_announcing,
+    "blind": try_blindness,
+    "held": try_held,
     "disk": try_disks,
     "damage": try_damage,
     "flood": try_flood,
     "sinks": try_sinks,
+    "siem": try_siem,
     "soak": try_soak,
 }
 

@@ -2,7 +2,9 @@
 
 import json
 
+from faults.aims import summarize_aims
 from faults.effort import FULL, QUICK
+from faults.kill import is_in_backlog
 from faults.rig import TOY_RIG
 from faults.trials import merge_earlier, run
 
@@ -18,3 +20,15 @@ def test_trials_that_ran_again_replace_their_rows_only():
 def test_rows_of_another_effort_are_not_mixed_in():
     result = run(TOY_RIG, QUICK, only=["flood"])
     assert merge_earlier(result, {**result, "config": {**result["config"], "kills": FULL.kills}}) == result
+
+
+def test_the_aims_stand_beside_what_was_measured_and_name_rows_that_exist():
+    result = run(TOY_RIG, QUICK, only=["clocks"])
+    first, *others = summarize_aims(result["rows"])
+    assert first["measured"] == "; ".join(["11 of 11"] * 7) and first["holds"]
+    assert {aim["measured"] for aim in others} == {"not measured"}
+    assert {aim["holds"] for aim in others} == {None}
+
+
+def test_four_of_ten_kills_hit_a_backlog():
+    assert sum(is_in_backlog(number) for number in range(1, FULL.kills + 1)) == 40
