@@ -5,17 +5,15 @@ An error at one site never stops another, and a failing disk stops the journal b
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event as Flag
 from typing import Any
 
-import numpy as np
-
 from graphghha._util.text import encodable
 from graphghha._util.times import iso
-from graphghha.alarms import Command, Event, StoredEvent, board_from_events
+from graphghha.alarms import Command, Event
 from graphghha.errors import ConfigError, GraphGHHAError, JournalError, NotFoundError
 from graphghha.monitor.about import describe_site
 from graphghha.monitor.commit_buffer import CommitBuffer
@@ -25,12 +23,12 @@ from graphghha.monitor.journal import Journal
 from graphghha.monitor.model_swap import PreparedModel, describe_commissioning, describe_swap
 from graphghha.monitor.orders import Order, carry_out, parse_request, refusal
 from graphghha.monitor.rehearsal import rehearse
+from graphghha.monitor.restore import read_history, restore_site
 from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteUpdate
 from graphghha.monitor.site_config import SiteConfig
 from graphghha.monitor.status import summarize_site
 from graphghha.sources import Batch, Source
-from graphghha.windows import Rows
 
 log = logging.getLogger(__name__)
 POLL_S, COMMANDS_EVERY_S = 0.05, 0.25
@@ -155,7 +153,7 @@ class Monitor:
             detector = self._load(name, directory)
             if detector.graph != self.sites[name].detector.graph:
                 raise ConfigError(f"{name}: the new model is made for another graph; the old one stays in use")
-            history, pipeline = self._history(name, detector), detector.pipeline()
+            history, pipeline = read_history(self.journal, name, detector), detector.pipeline()
             rehearse(detector, pipeline)
             pipeline.warm_up(history.values, history.fresh)
             until_ms = int(history.times_ms[-1]) if len(history) else None
@@ -172,7 +170,9 @@ class Monitor:
         was, detector = site.detector, prepared.detector
         if detector is not None:
             try:
-                site.swap_model(detector, self._history(name, detector, prepared.until_ms), prepared.pipeline)
+                site.swap_model(
+                    detector, read_history(self.journal, name, detector, prepared.until_ms), prepared.pipeline
+                )
             except Exception as exc:
                 log.exception("%s: model %s cannot be swapped in", name, prepared.directory)
                 reason = repr(exc)
@@ -334,42 +334,9 @@ class Monitor:
 
     def _restore(self, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, str]:
         """Return the site as stored in the journal, or a new one with the reason why that state cannot be used."""
-        checkpoint, reader = None, self.journal.reader
-        try:
-            checkpoint = reader.checkpoint(name)
-            if checkpoint is not None:
-                return Site.from_state(name, detector, config, *checkpoint, self._history(name, detector)), ""
-            reason = "it is not in the journal"
-        except Exception as exc:  # whoever may write the journal may have written the checkpoint
-            reason = (str(exc) if isinstance(exc, GraphGHHAError) else repr(exc))[:MOST_ANSWER]
-        site, events = Site(name, detector, config), self._past_events(name)
-        note = f"saved state is unusable; starting fresh: {reason}"
-        if not events:
-            return site, "" if checkpoint is None else note
-        boards: list[Callable[[], Mapping[str, Any]]] = [
-            # incidents and operators' commands are also in the events, whatever happened to the checkpoint
-            lambda: board_from_events(
-                ((event.kind, event.body) for event in events), detector.graph.names, latching=config.latching
-            ).to_dict()
-        ]
-        if checkpoint is not None:
-            boards.insert(0, lambda: checkpoint[1])
-        for board in boards:
-            try:
-                self._buffers[name].events += site.inherit(board(), events[-1].time_ms)
-                return site, note
-            except Exception:
-                log.warning("%s: a stored alarm board cannot be used", name, exc_info=True)
-                site = Site(name, detector, config)
-        return site, f"{note}; open incidents and operators' commands are lost"
-
-    def _past_events(self, name: str) -> list[StoredEvent]:
-        try:
-            return self.journal.reader.site_events(name)
-        except GraphGHHAError:
-            if not self.journal.problem:
-                raise
-            return []  # a first start on a full disk: there is no journal yet
+        site, events, note = restore_site(self.journal, name, detector, config)
+        self._buffers[name].events += events
+        return site, note
 
     def _start_afresh(self, name: str) -> None:
         """Replace a site whose first reading had a wrong time, or that was silent for longer than a grid can bridge."""
@@ -379,15 +346,6 @@ class Monitor:
         reason = f"its points now state times far from {iso(old.time_ms)}; starting fresh"
         log.warning("%s: %s", name, reason)
         buffer.events.append(Event(old.time_ms, "site.reset", {"reason": reason}))
-
-    def _history(self, name: str, detector: Detector, after_ms: int | None = None) -> Rows:
-        """Return the newest rows that fill the windows of a detector; only those after a time, if one is given."""
-        newest, from_ms = detector.history_rows, -(2**62) if after_ms is None else after_ms + 1
-        rows = self.journal.reader.rows(name, newest=newest, from_ms=from_ms) if newest else None
-        if rows is not None and rows.values.shape[1] == len(detector.points):
-            return rows
-        none = np.empty((0, len(detector.points)))
-        return Rows(np.empty(0, np.int64), none, none.astype(np.bool_), np.empty(0, np.bool_))
 
     def _report_damage(self, name: str) -> bool:
         """Report what was repaired in the journal, at a site of it; return False if there is nothing to report."""

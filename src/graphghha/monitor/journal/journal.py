@@ -4,7 +4,6 @@ A commit writes the events and the state they lead to in one transaction. After 
 a reading that is delivered again changes nothing.
 """
 
-import errno
 import hashlib
 import json
 import logging
@@ -39,12 +38,13 @@ from graphghha.monitor.journal.repair import (
 )
 from graphghha.monitor.journal.schema import (
     LOCK_WAIT_S,
-    NOT_THE_FILE,
     checksum,
     connect,
     is_sound,
+    may_pass,
     migrate,
     refuse_newer,
+    size_bytes,
 )
 from graphghha.monitor.journal.unwritten import UnwrittenEvents
 
@@ -108,7 +108,7 @@ class Journal:
             self.reader = Reader(path)
         except (sqlite3.Error, OSError) as exc:
             self._drop_connection()
-            if is_patient and _may_pass(exc):
+            if is_patient and may_pass(exc):
                 self.problem = f"{path}: the journal cannot be opened: {exc}"
                 self.reader = Reader(path, is_alone=True)
                 return
@@ -239,10 +239,10 @@ class Journal:
             first_kept = f"coalesce(({young}), (SELECT max(number) FROM events))"
             sites = json.dumps(sorted(self._sites))
             connection.execute(f"DELETE FROM events WHERE number < {first_kept}", (sites, days_ms))
-            if _size(connection) > most:
+            if size_bytes(connection) > most:
                 for table in ("rows", "hours", "scores"):
                     connection.execute(old.format(table, own.format(table)), (keep.keep_rows_ms,))
-            if _size(connection) > most:
+            if size_bytes(connection) > most:
                 connection.execute(
                     "DELETE FROM events WHERE number < (SELECT (min(number) + max(number) + 1) / 2 FROM events)"
                 )
@@ -360,20 +360,6 @@ class Journal:
             if isinstance(exc, (sqlite3.Error, OSError, JournalBusyError)):
                 raise JournalError(f"{self.path}: {exc}") from exc
             raise
-
-
-def _may_pass(exc: Exception) -> bool:
-    """Return whether an error is one of the disk or of another process, and may be over later."""
-    if isinstance(exc, OSError):
-        return exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
-    return getattr(exc, "sqlite_errorcode", 0) & 0xFF in (*NOT_THE_FILE, sqlite3.SQLITE_IOERR)
-
-
-def _size(connection: sqlite3.Connection) -> int:
-    (pages,), (free,), (size,) = (
-        connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
 
 
 def _json(body: Any) -> str:

@@ -1,5 +1,6 @@
 """The journal's tables, their version, and the migration of older files."""
 
+import errno
 import sqlite3
 import zlib
 from pathlib import Path
@@ -160,3 +161,18 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         if getattr(exc, "sqlite_errorcode", 0) & 0xFF in NOT_THE_FILE:
             raise
         return False
+
+
+def may_pass(exc: Exception) -> bool:
+    """Return whether an error is one of the disk or of another process, and may be over later."""
+    if isinstance(exc, OSError):
+        return exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
+    return getattr(exc, "sqlite_errorcode", 0) & 0xFF in (*NOT_THE_FILE, sqlite3.SQLITE_IOERR)
+
+
+def size_bytes(connection: sqlite3.Connection) -> int:
+    """Return how much of the file is in use."""
+    (pages,), (free,), (size,) = (
+        connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
