@@ -4,18 +4,28 @@ import pytest
 
 from graphghha.alarms import Event, StoredEvent
 from graphghha.cli._event_lines import TextSink
+from graphghha.monitor import Site
 from graphghha.monitor.journal.unwritten import UnwrittenEvents
-
-BLIND = Event(1_530_540_480_000, "zone.blind", {"zone": "zone-07", "priority": "high"})
-FAILING = Event(1_530_540_480_000, "journal.failing", {"reason": "disk is full", "priority": "high"})
-ATTACK = Event(1_530_540_480_000, "incident.annunciated", {"text": "Zone 7: cooling valve", "priority": "high"})
+from monitor_builders import CONFIG, START, detector, telemetry, wide
 
 
-@pytest.mark.parametrize("event", [BLIND, FAILING, ATTACK], ids=lambda event: event.kind)
+def announced():
+    events = Site("office", detector(), CONFIG).take(wide(*telemetry(40))).events
+    return next(event for event in events if event.kind == "incident.annunciated")
+
+
+EVENTS = [
+    Event(START, "zone.blind", {"zone": "zone-07", "priority": "high"}),
+    Event(START, "journal.failing", {"reason": "disk is full", "priority": "high"}),
+    announced(),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
 def test_an_alarm_from_memory_is_marked_once_and_one_of_the_journal_is_not(event, capsys):
     unwritten = UnwrittenEvents()
     unwritten.add("office", [event])
-    sink = TextSink(lambda: None)
+    sink = TextSink(lambda: None, {})
     sink.deliver([StoredEvent(1, "office", event.time_ms, event.kind, event.body), *unwritten.after(0)])
     journaled, early = capsys.readouterr().out.splitlines()
-    assert "not" not in journaled and early == f"{journaled} (not journaled yet)"
+    assert "journaled" not in journaled and early == f"{journaled} (not journaled yet)"
