@@ -11,6 +11,7 @@ import numpy as np
 
 from graphghha.alarms import AlarmTransitions, Incident
 from graphghha.monitor.detector import Detector
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.monitor.incident_json import build_incident
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.zone_incident import ZoneIncidents
@@ -20,10 +21,10 @@ log = logging.getLogger(__name__)
 STEP_MS = 60_000
 
 
-def rehearse(detector: Detector, pipeline: Pipeline) -> bool:
+def rehearse(detector: Detector, pipeline: Pipeline, display: Display = PLAIN) -> bool:
     """Gather evidence about a calm plant; return whether all of it could be gathered. Changes nothing."""
     try:
-        reason = _describe(detector, pipeline).get("evidence_failed")
+        reason = _describe(detector, pipeline, display).get("evidence_failed")
     except Exception as exc:  # a start does not depend on it
         log.exception("the rehearsal of an incident failed")
         reason = repr(exc)
@@ -32,7 +33,7 @@ def rehearse(detector: Detector, pipeline: Pipeline) -> bool:
     return not reason
 
 
-def _describe(detector: Detector, pipeline: Pipeline) -> dict[str, Any]:
+def _describe(detector: Detector, pipeline: Pipeline, display: Display) -> dict[str, Any]:
     graph = detector.graph
     root = int(graph.signal_nodes[0])
     none = np.zeros(graph.num_nodes, np.bool_)
@@ -43,7 +44,8 @@ def _describe(detector: Detector, pipeline: Pipeline) -> dict[str, Any]:
     signals = [detector.plant.signal(str(graph.signals[node])) for node in graph.signal_nodes]
     values = np.tile(np.array([(signal.low + signal.high) / 2 for signal in signals], np.float32), (count, 1))
     rows = Rows(STEP_MS * np.arange(count), values, np.ones(values.shape, np.bool_), np.ones(count, np.bool_))
-    body = build_incident("", incident, step, 0, None, detector, values[-RECENT_ROWS:], rows.fresh[-RECENT_ROWS:])
+    recent, fresh = values[-RECENT_ROWS:], rows.fresh[-RECENT_ROWS:]
+    body = build_incident("", incident, step, 0, None, detector, recent, fresh, display)
     if detector.zone_judgement is not None:
-        body = ZoneIncidents(detector).complete(body, incident, [incident], step, rows)
+        body = ZoneIncidents(detector, display).complete(body, incident, [incident], step, rows)
     return body

@@ -192,7 +192,7 @@ class Site:
 
     def rehearse(self) -> bool:
         """Load now what describing an incident needs; return whether all of its evidence could be gathered."""
-        return rehearse(self.detector, self._pipeline)
+        return rehearse(self.detector, self._pipeline, self.config.display)
 
     def swap_model(self, detector: Detector, history: Rows, pipeline: Pipeline | None = None) -> None:
         """Use another model from the next row on; `history` are the site's newest rows, which fill its windows.
