@@ -4,7 +4,7 @@ from typing import Any
 
 from graphghha.graph import EDGE_KINDS, NODE_KINDS, CpsGraph, NodeKind, place_nodes
 from graphghha.monitor.detector import Detector
-from graphghha.monitor.site import SiteConfig
+from graphghha.monitor.site_config import SiteConfig
 from graphghha.plants import Plant
 
 EQUIPMENT = "equipment"  # a node that is not measured

@@ -61,7 +61,8 @@ def evidence_cusum(trial: Trial) -> Floats:
     now = trial.features[..., 0].astype(np.float64)
     units = np.sign(now) * np.minimum(np.expm1(np.abs(now)) / 4.0, LARGEST_TERM)
     up, down = (_cusum(sign * units - SLACK) for sign in (1.0, -1.0))
-    return np.log1p(np.maximum(up, down).max(axis=2))
+    largest: Floats = np.log1p(np.maximum(up, down).max(axis=2))
+    return largest
 
 
 def odds_cusum(odds: Floats) -> Floats:
@@ -76,7 +77,8 @@ def first_cause(trial: Trial, row: int, zone: int) -> NDArray[np.float64]:
     warns = size >= WARNING
     quiet_since = np.where(warns.any(axis=0), np.argmax(~warns[::-1], axis=0), 0)
     age = np.where(warns.all(axis=0), len(warns), quiet_since).astype(np.float64)
-    return age + size[-1] / 100.0  # of equally old ones the largest
+    score: NDArray[np.float64] = age + size[-1] / 100.0  # of equally old ones the largest
+    return score
 
 
 def _cusum(terms: Floats) -> Floats:

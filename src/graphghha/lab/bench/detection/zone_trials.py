@@ -60,7 +60,7 @@ class Trial:
     @cached_property
     def is_quiet(self) -> Bools:
         """Where zones [t Z] are neither attacked nor recovering."""
-        quiet = ~self.recovering.reshape(self.shape).any(axis=2)
+        quiet: Bools = np.logical_not(self.recovering.reshape(self.shape).any(axis=2))
         for attack in self.attacks:
             quiet[attack.start : attack.stop, attack.targets[0] // self.shape[2]] = False
         return quiet
@@ -165,7 +165,8 @@ def averaged_odds(trial: Trial, locate: Locator) -> Floats:
 def recent_mean(values: Floats) -> Floats:
     """Return the mean of each row [t ..] and the rows just before it."""
     padded = np.concatenate([np.repeat(values[:1], AVERAGED - 1, axis=0), values])
-    return np.mean([padded[back : back + len(values)] for back in range(AVERAGED)], axis=0)
+    mean: Floats = np.mean([padded[back : back + len(values)] for back in range(AVERAGED)], axis=0)
+    return mean
 
 
 def match_zones(trial: Trial, scores: Floats, threshold: float) -> EventMatches:
