@@ -120,6 +120,7 @@ def open_detector(directory: Path, zones: int, trusted: TrustedKeys | None = Non
         evidence_providers=(SignalEvidence(graph, plant, open_forecast(model.preprocessing, graph, model.template)),),
         history_rows=rebuild_rows(model),
         zone_judgement=zone_judgement(model),
+        absent_points=model.commissioning.missing_points if model.commissioning else (),
         signed_by=signed_by,
         commissioning=model.commissioning.to_dict() if model.commissioning else None,
         further_numbers={
@@ -202,10 +203,14 @@ def check_site(site: SiteTable, seconds: float, **changes: Any) -> CheckReport:
 
     `changes` are settings of the source that take the place of the site's own.
     """
-    plant = load_plant(site.plant_source)
-    points = plant.building(site.zones).points
     config = replace(site.source_config, **changes)
+    points, plant = plant_points(site), load_plant(site.plant_source)
     return check_source(config, site=site.name, points=points, plant=plant, seconds=seconds)
+
+
+def plant_points(site: SiteTable) -> tuple[str, ...]:
+    """Return the points of a site."""
+    return load_plant(site.plant_source).building(site.zones).points
 
 
 def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: float) -> None:
@@ -228,6 +233,13 @@ def implausible(site: SiteTable) -> list[str]:
         return [
             f"{site.name}: none of its {len(report.unmapped)} names, such as {example!r}, maps to a point; "
             "use a mapping file (watch --check --write-mapping drafts one)"
+        ]
+    zones = {point.rpartition("/")[0] for point in plant_points(site)}
+    silent = sorted(zones - {each.point.rpartition("/")[0] for each in report.mapped})
+    if silent and report.mapped and report.readings:
+        return [
+            f"{site.name}: has {len(zones)} zones, and the recording none of the points of {', '.join(silent[:5])}; "
+            f"write zones = {len(zones) - len(silent)}, map their names, or watch with --force"
         ]
     if not (doubts := report.doubts):
         return []

@@ -45,6 +45,8 @@ def _line(event: StoredEvent, display: Display) -> str:
     if event.kind.startswith("incident."):
         mark = f" ({MARK})" if event.body.get(NOT_JOURNALED) else ""
         return clean(event_line(event.kind, dict(event.body), display), MOST_CHARACTERS) + mark
+    if isinstance(text := event.body.get("text"), str):
+        return clean(text, MOST_CHARACTERS)
     what = event.kind.partition(".")[2] if event.kind.startswith("site.") else event.kind.replace(".", " ")
     body = {name: value for name, value in event.body.items() if name not in ("priority", NOT_JOURNALED)}
     details = ", ".join(f"{name} {_value(value, event, display)}" for name, value in body.items())

@@ -17,6 +17,7 @@ from graphghha.cli._incident_text import (
     restated,
     show_incident,
 )
+from graphghha.cli._journal import JournalCommand, on_journal
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import check_writable
 from graphghha.errors import ConfigError
@@ -37,13 +38,6 @@ def alarms() -> None:
     """List and handle incidents and alarms."""
 
 
-def _on_journal(function: Callable[..., None]) -> Callable[..., None]:
-    kind = click.Path(path_type=Path, dir_okay=False)
-    function = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
-    function = click.option("--site", help="Only this site.")(function)
-    return click.option("--journal", "path", required=True, type=kind, help="The monitor's journal file.")(function)
-
-
 def _as_operator(function: Callable[..., None]) -> Callable[..., None]:
     function = click.option("--by", default=_user, show_default="your user name", help="Name of the operator.")(
         function
@@ -53,8 +47,8 @@ def _as_operator(function: Callable[..., None]) -> Callable[..., None]:
     )
 
 
-@alarms.command("list")
-@_on_journal
+@alarms.command("list", cls=JournalCommand)
+@on_journal
 @as_shown
 @click.option("--all", "show_all", is_flag=True, help="Include closed and acknowledged incidents.")
 def list_(
@@ -84,8 +78,8 @@ def list_(
         echo_json(body) if as_json else echo(line + body["text"])
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @as_shown
 @click.argument("incident")
 @click.option("--why", is_flag=True, help="Also show the model's neighbors, weights and gates.")
@@ -131,8 +125,8 @@ def show(
         show_incident(body, story_lines(events, display), why, meaning(body, rate), display)
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @_as_operator
 @click.argument("target")
 @click.option("--comment", "--reason", "reason", default="", help="A comment for the next shift.")
@@ -141,8 +135,8 @@ def ack(path: Path, site: str | None, as_json: bool, by: str, version: int | Non
     _send(path, site, as_json, verb="ack", target=target, by=by, version=version, reason=reason)
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @_as_operator
 @click.argument("target")
 @click.option("--for", "hours", default=8.0, show_default=True, help="Hours of plant time, at most 24.")
@@ -164,8 +158,8 @@ def shelve(
     _send(path, site, as_json, verb="shelve", target=target, by=by, version=version, for_ms=for_ms, reason=reason)
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @_as_operator
 @click.argument("verb", type=click.Choice(["unshelve", "suppress", "out-of-service", "return", "reset"]))
 @click.argument("target")
@@ -177,8 +171,8 @@ def change(
     _send(path, site, as_json, verb=verb, target=target, by=by, version=version, reason=reason)
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @_as_operator
 @click.argument("incident")
 @click.argument("disposition", type=click.Choice(DISPOSITIONS))
@@ -198,8 +192,8 @@ def dispose(
     _send(path, site, as_json, **command, disposition=disposition, reason=reason)
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @click.option("--after", default=0, show_default=True, help="Start after the event of this number.")
 @click.option("--kind", help="Only events of this kind, for example 'incident.*'.")
 def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | None) -> None:
@@ -219,8 +213,8 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
             after = events[-1].number
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 def kpi(path: Path, site: str | None, as_json: bool) -> None:
     """Compute the alarm figures of ISA-18.2.
 
@@ -242,8 +236,8 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
         echo(f"{name.replace('_', ' '):<28} {'none' if text in (None, '') else text!s:<12}{verdict}".rstrip())
 
 
-@alarms.command()
-@_on_journal
+@alarms.command(cls=JournalCommand)
+@on_journal
 @click.option("--what", multiple=True, type=click.Choice(DISPOSITIONS), help="Only these dispositions.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write this file (default: print).")
 def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], out: Path | None) -> None:

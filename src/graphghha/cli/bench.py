@@ -9,6 +9,7 @@ import click
 
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FILE, OUTPUT_FOLDER
 from graphghha.cli.bench_detection import COMMANDS, WORK, parse_numbers
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _OPTIONS = {
         "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of weights, windows and buildings."
     ),
     "quick": click.option("--quick", is_flag=True, help="Smoke run with few repetitions; not a measurement."),
-    "out": click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the JSON here."),
+    "out": click.option("--out", type=OUTPUT_FILE, help="Also write the JSON here."),
     "json": click.option("--json", "as_json", is_flag=True, help="Print the JSON object only."),
 }
 
@@ -93,9 +94,11 @@ def _scope(model: Path | None, seed: int, quick: bool, as_json: bool, work: Path
 def _finish(result: dict[str, Any], out: Path | None = None) -> None:
     from graphghha.lab.bench.results import write_result
 
-    if out:
-        write_result(result, out)
-    echo_json(result)
+    try:
+        if out:
+            write_result(result, out)
+    finally:  # a disk that is full by now must not cost the measurement
+        echo_json(result)
 
 
 @_benchmark("threads", "dtype")
@@ -156,7 +159,7 @@ def stream(
 
 @bench.command()
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages.")
+@click.option("--out", required=True, type=OUTPUT_FOLDER, help="Folder for the pages.")
 def page(results: tuple[Path, ...], out: Path) -> None:
     """Write the results pages from stored JSON."""
     from graphghha.lab.bench.pages.index import write_pages
@@ -321,7 +324,7 @@ def events(scope: "Scope", zones: list[int], minutes: int, dtype: str) -> dict[s
 
 
 @bench.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder for the results.")
+@click.option("--out", required=True, type=OUTPUT_FOLDER, help="Folder for the results.")
 @click.option("--only", multiple=True, metavar="NAME", help="Run this experiment only; repeatable.")
 @click.option("--again", is_flag=True, help="Measure again even where a fresh result exists.")
 @click.option("--quick", is_flag=True, help="Smoke run with small sizes; not a measurement.")

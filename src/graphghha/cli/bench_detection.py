@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphghha.cli._output import echo_json
+from graphghha.cli._outputs import OUTPUT_FILE
 
 if TYPE_CHECKING:
     from graphghha.lab.bench.detection.paper_protocol import PaperBench
@@ -64,7 +65,7 @@ def _study(default_sizes: str) -> Callable[[Study], click.Command]:
                 help="Folder for intermediate results.",
             ),
             click.option("--quick", is_flag=True, help="Smoke run of about five minutes; not a measurement."),
-            click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the JSON here."),
+            click.option("--out", type=OUTPUT_FILE, help="Also write the JSON here."),
             click.option("--json", "as_json", is_flag=True, help="Print the JSON object only."),
         ):
             command = option(command)

@@ -8,6 +8,7 @@ import click
 
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FOLDER
 
 
 @click.command()
@@ -21,7 +22,7 @@ from graphghha.cli._output import echo, echo_json
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
     help="UTC time of the first day (default: the first of DATA).",
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
+@click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
 def commission(
     data: Path, site: str | None, model: Path, days: int, begin: datetime | None, out: Path, as_json: bool

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FILE
 
 
 @click.command()
@@ -22,7 +23,7 @@ from graphghha.cli._output import echo, echo_json
 @click.option("--headless", is_flag=True, help="Print lines instead of a live view, as fast as possible.")
 @click.option(
     "--picture",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     help="Write the last view as an SVG file (no live view).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print incidents as JSON lines and the score card last.")

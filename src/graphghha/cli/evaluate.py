@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FOLDER
 
 _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # options of the deploy protocol
 
@@ -34,10 +35,10 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 @click.option("--baselines", is_flag=True, help="Also fit the baselines and compare them (takes about an hour).")
 @click.option(
     "--work",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUTPUT_FOLDER,
     help="Folder that keeps the fitted baselines for the next run (default: a temporary one).",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write report.md, figures, report.json.")
+@click.option("--out", type=OUTPUT_FOLDER, help="Write report.md, figures, report.json.")
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")

@@ -6,13 +6,12 @@ import click
 
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FILE
 
 
 @click.command()
 @click.argument("model", required=False, type=MODEL)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The ONNX file to write: readings in, alarms out."
-)
+@click.option("--out", type=OUTPUT_FILE, help="The ONNX file to write: readings in, alarms out.")
 @click.option(
     "--for-engine", is_flag=True, help="Write only the network, as model.onnx into MODEL, for the onnx backend."
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FILE
 
 if TYPE_CHECKING:
     from graphghha.graph import CpsGraph
@@ -37,9 +38,7 @@ def check(plant: str, as_json: bool) -> None:
 @graph.command()
 @click.argument("plant")
 @click.option("--zones", type=click.IntRange(1), help="Draw this many zones of the template.")
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The .svg or .png file to write."
-)
+@click.option("--out", type=OUTPUT_FILE, required=True, help="The .svg or .png file to write.")
 def draw(plant: str, zones: int | None, out: Path) -> None:
     """Draw the graph of PLANT.
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FOLDER
 
 
 @click.command("import")
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
+@click.option("--out", type=OUTPUT_FOLDER, required=True, help="Folder to write to.")
 @click.option("--case", "cases", multiple=True, help="Import only this case, such as FCU_OABlockage (repeatable).")
 @click.option("--repair", is_flag=True, help="Repair and count gaps and bad numbers instead of stopping at them.")
 @click.option(

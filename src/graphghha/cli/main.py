@@ -1,11 +1,14 @@
 """The `graphghha` command. Commands import heavy packages inside their functions, so that --help is fast."""
 
+import errno
 import os
+from typing import Any
 
 import click
 
 from graphghha import __version__
 from graphghha._util.text import clean
+from graphghha.cli._interrupt import EXIT_CODE, interrupted, safe_while_importing
 from graphghha.cli._output import echo
 from graphghha.cli.alarms import alarms
 from graphghha.cli.bench import bench
@@ -25,14 +28,25 @@ from graphghha.cli.plant import plant
 from graphghha.cli.score import score
 from graphghha.cli.serve import serve
 from graphghha.cli.simulate import simulate
+from graphghha.cli.status import status
 from graphghha.cli.testbed import testbed
 from graphghha.cli.train import train
 from graphghha.cli.watch import watch
 from graphghha.errors import GraphGHHAError
 
+# what is wrong with a file or a disk is not a bug of ours
+_OF_FILES = {
+    getattr(errno, name)
+    for name in ("EACCES", "EDQUOT", "EIO", "EISDIR", "ENAMETOOLONG", "ENOENT", "ENOSPC", "ENOTDIR", "EPERM", "EROFS")
+}
+
 
 class Cli(click.Group):
     """The group of all commands. It turns our errors into one red line and an exit code; bugs keep their traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with safe_while_importing():
+            return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -40,6 +54,14 @@ class Cli(click.Group):
         except GraphGHHAError as exc:
             echo(f"{type(exc).__name__}: {exc}", fg="red", err=True, is_one_line=False)
             ctx.exit(exc.exit_code)
+        except KeyboardInterrupt:
+            echo(interrupted(ctx.invoked_subcommand), err=True)
+            ctx.exit(EXIT_CODE)
+        except OSError as exc:
+            if exc.errno not in _OF_FILES or exc.filename is None:
+                raise
+            echo(f"{os.fspath(exc.filename)!s}: {exc.strerror}", fg="red", err=True)
+            ctx.exit(1)
         except click.UsageError as exc:
             message = exc.format_message()
             if (safe := clean(message, keep_newlines=True)) == message:
@@ -77,6 +99,7 @@ for command in (
     score,
     serve,
     simulate,
+    status,
     testbed,
     token,
     train,

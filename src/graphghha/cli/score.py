@@ -6,16 +6,14 @@ import click
 
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FILE
 
 
 @click.command()
 @click.argument("model", type=MODEL)
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The Parquet file to write; for a plant of your own also CSV.",
+    "--out", required=True, type=OUTPUT_FILE, help="The Parquet file to write; for a plant of your own also CSV."
 )
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")

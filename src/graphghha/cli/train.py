@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from graphghha.cli._output import echo
+from graphghha.cli._outputs import OUTPUT_FOLDER
 
 _PRESET = "The recipe: zones is for any building, with generic attacks; default for buildings like the reference."
 _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32."
@@ -27,10 +28,10 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
     help="With --plant: attacks in the data (start,end,nodes,class[,file]); their rows are left out.",
 )
 @click.option("--preset", type=click.Choice(["default", "zones"]), default="default", show_default=True, help=_PRESET)
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="The model directory.")
+@click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option(
     "--work",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUTPUT_FOLDER,
     help="Folder for resumable intermediate results (default: OUT.work).",
 )
 @click.option("--layer", default="graphghha", show_default=True, help="Attention layer of the network.")

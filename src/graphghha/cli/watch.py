@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -119,19 +119,21 @@ def _watch(settings: "Settings", as_json: bool, force: bool, is_live: bool) -> N
     with ExitStack() as resources:
         stream = resources.enter_context(_log_file(settings)) if is_live else None
         set_up_logs(settings.log.level, settings.log.style, secrets=secrets, stream=stream)
-        attach = resources.enter_context(handle_signals())
+        signals = resources.enter_context(handle_signals())
         if not force:
             refuse_implausible(settings)
         service = open_monitor(settings)
-        attach(service)
+        signals.attach(service)
         displays = {site.name: Display(time_zone=site.time_zone, units=site.units) for site in settings.site}
         if is_live:
             resources.enter_context(_live_view(settings, displays))
             service.run()
-            return
-        output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop, displays)
-        service.follow(output, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
-        service.run()
+        else:
+            output = JsonLinesStdout("stdout", service.stop) if as_json else TextSink(service.stop, displays)
+            service.follow(output, Cursor(settings.monitor.state_dir / "watch.cursor"), FollowRule())
+            service.run()
+        if signals.is_interrupted:  # everything is stored by now
+            raise KeyboardInterrupt
 
 
 def _log_file(settings: "Settings") -> IO[str]:
@@ -170,39 +172,47 @@ def _live_view(settings: "Settings", displays: "Mapping[str, Display]") -> Itera
             shown.join(5.0)
 
 
-@contextmanager
-def handle_signals() -> Iterator[Callable[["Service"], None]]:
-    """Let SIGTERM and SIGINT end the service, and SIGHUP load its models again.
+class Signals:
+    """Signals that have arrived, and the service that they concern."""
 
-    Until a service is attached there is nothing to shut down, so SIGTERM and SIGINT end the process at once: on a busy
-    machine, starting may take a while.
-    """
-    arrived: SimpleQueue[int] = SimpleQueue()
-    is_attached = False
+    def __init__(self) -> None:
+        self._arrived: SimpleQueue[int] = SimpleQueue()
+        self._is_attached = False
+        self.is_interrupted = False  # by Ctrl-C
 
-    def attach(service: "Service") -> None:
-        nonlocal is_attached
-        is_attached = True
+    def attach(self, service: "Service") -> None:
+        """Let signals act on this service from now on."""
+        self._is_attached = True
 
         def act() -> None:
             while True:
-                if arrived.get() == signal.SIGHUP:
+                if self._arrived.get() == signal.SIGHUP:
                     service.reload()
                 else:
                     service.stop()
 
         Thread(target=act, name="signals", daemon=True).start()
 
-    def handle(number: int, _frame: object) -> None:
-        # a handler interrupts the main thread anywhere, so it may use this queue but must not take a lock
-        arrived.put(number)
-        if not is_attached and number != signal.SIGHUP:
-            raise SystemExit(0)
+    def handle(self, number: int, _frame: object) -> None:
+        """Take a signal. This interrupts the main thread anywhere: it may use the queue but must not take a lock."""
+        self._arrived.put(number)
+        self.is_interrupted |= number == signal.SIGINT
+        if not self._is_attached and number != signal.SIGHUP:
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(0)
 
+
+@contextmanager
+def handle_signals() -> Iterator[Signals]:
+    """Let SIGTERM and SIGINT end the service, and SIGHUP load its models again.
+
+    Until a service is attached there is nothing to shut down, so SIGTERM and SIGINT end the process at once: on a busy
+    machine, starting may take a while.
+    """
+    signals = Signals()
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, handle) for number in numbers}
+    before = {number: signal.signal(number, signals.handle) for number in numbers}
     try:
-        yield attach
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphghha._util.times import iso
+from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import StoredEvent
 from graphghha.monitor.journal import Reader
 
@@ -18,12 +18,22 @@ _ENDS: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "source.lost": (("source.found", "site.reset"), None),
     "source.silent": (("source.heard",), None),
     "source.failed": (("source.recovered",), None),
+    "source.unreachable": (("source.reachable",), None),
     "model.refused": (("model.swapped",), None),
     "journal.failing": (("journal.recovered",), None),
     "resources.exhausted": (("resources.available",), "what"),
 }
 # conditions of a process: a new one finds them out anew
-_OF_A_PROCESS = frozenset({"source.silent", "source.failed", "model.refused", "journal.failing", "resources.exhausted"})
+_OF_A_PROCESS = frozenset(
+    {
+        "source.silent",
+        "source.failed",
+        "source.unreachable",
+        "model.refused",
+        "journal.failing",
+        "resources.exhausted",
+    }
+)
 KINDS = tuple(dict.fromkeys([*_ENDS, *(end for ends, _ in _ENDS.values() for end in ends)]))
 
 
@@ -53,9 +63,26 @@ class Condition:
 
 
 def read_conditions(reader: Reader, site: str | None = None) -> list[Condition]:
-    """Return the conditions that stand, newest first."""
+    """Return the conditions that stand, newest first, and then what is not seen of each site."""
     newest = reader.events_after(reader.last_event_number() - 1, 1)
-    return standing_conditions(reader.events_of_kinds(KINDS, site), newest[0].era if newest else "")
+    standing = standing_conditions(reader.events_of_kinds(KINDS, site), newest[0].era if newest else "")
+    return standing + [each for name in reader.sites() if site in (None, name) for each in _unseen(reader, name)]
+
+
+def _unseen(reader: Reader, site: str) -> list[Condition]:
+    """Return the conditions that a site's own summary lists: points and zones that were never heard, and the like."""
+    return [
+        Condition(
+            str(each.get("condition")),
+            site,
+            "",
+            parse_time_ms(each.get("since")) or 0,
+            str(each.get("priority")),
+            str(each.get("text")),
+        )
+        for each in reader.summary(site).get("unseen", ())
+        if isinstance(each, dict)
+    ]
 
 
 def standing_conditions(events: Iterable[StoredEvent], era: str) -> list[Condition]:
@@ -102,6 +129,8 @@ def _sentence(event: StoredEvent, about: str) -> str:
             return f"the source has never sent a usable reading{reason}"
         case "source.failed":
             return f"the source fails{reason}"
+        case "source.unreachable":
+            return f"no connection to the source{reason}"
         case "model.refused":
             return f"the model in its directory cannot be used; {body.get('kept')} continues{reason}"
         case "journal.failing":

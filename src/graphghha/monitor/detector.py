@@ -33,6 +33,7 @@ class Detector:
     evidence_providers: tuple[EvidenceProvider, ...] = ()
     history_rows: int = 0  # rows that rebuild the scorer's windows to the last bit
     zone_judgement: ZoneJudgement | None = None  # of a model that judges zones
+    absent_points: tuple[str, ...] = ()  # points that the site is known to lack
     signed_by: str | None = None  # id of the trusted key that signed the model, if one was asked for
     commissioning: Mapping[str, Any] | None = None  # record of how the model was adapted to the site, if it was
     is_own: bool = False  # whether this monitor itself adapted it

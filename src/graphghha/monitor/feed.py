@@ -5,6 +5,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from graphghha.monitor.backoff import BackOff
+from graphghha.monitor.outage import Outage
 from graphghha.sources import Batch, ReadingBatch, Source, SourceStatus
 
 EMPTY_BATCH_EVERY_S = 1.0
@@ -40,6 +41,7 @@ class Feed:
         self._is_awaited = received_ms is None
         self.is_silent = False  # it was reported that nothing usable has ever arrived
         self.failure = ""  # why the last poll failed; empty if it did not
+        self.outage = Outage()
         self.durations = Durations()
 
     @property
@@ -96,6 +98,17 @@ class Feed:
             return False
         self._is_awaited, self.is_silent = False, True
         return True
+
+    def look(self) -> str | None:
+        """Return "lost" when the missing connection is to be reported, "found" when it is back, else None."""
+        status = self._source.status
+        return self.outage.look(status.is_connected or status.is_finished, time.monotonic())
+
+    @property
+    def away_s(self) -> float | None:
+        """Return for how long the source has not been connected, None if it is or that was not reported yet."""
+        outage = self.outage
+        return time.monotonic() - outage.since if outage.reported and outage.since is not None else None
 
     def close(self) -> None:
         """Close the source."""

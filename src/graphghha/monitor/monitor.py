@@ -28,6 +28,7 @@ from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteUpdate
 from graphghha.monitor.site_config import SiteConfig
 from graphghha.monitor.status import summarize_site
+from graphghha.plants import Points
 from graphghha.sources import Batch, Source
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,7 @@ class Monitor:
         detector, config, graph = site.detector, site.config, site.detector.graph
         known: dict[str, Any] = {"plant": detector.plant.name, "model": detector.model, "zones": list(graph.zone_names)}
         known |= {"nodes": list(graph.names), "points": list(detector.points), "step_ms": config.clock.step_ms}
+        known |= {"point_units": list(Points.from_names(detector.plant, detector.points).units)}
         known |= config.display.to_dict()
         self.journal.register(name, known, describe_site(detector, config, is_simulated=name in self._simulated))
 
@@ -255,6 +257,7 @@ class Monitor:
         except Exception as exc:  # whatever a source raises concerns its own site only
             self._source_failed(feed, exc)
             return True
+        self._watch_connection(feed)
         if was_failing and not feed.is_failing:
             self.record(feed.site, Event(self._time_ms(feed.site), "source.recovered", {}))
         if batch is not None:
@@ -272,12 +275,28 @@ class Monitor:
 
     def _source_silent(self, feed: Feed) -> None:
         """Report a source that has never sent a reading: without plant time the site itself cannot notice."""
-        unusable = self.sites[feed.site].rejected
-        counts = ", ".join(f"{count} {why}" for why, count in sorted(unusable.items()))
-        reason = "; ".join(filter(None, (feed.status.detail, counts and f"none of what arrived can be used: {counts}")))
+        refusals = self.sites[feed.site].point_watch.describe_refusals()
+        reason = "; ".join(part for part in (feed.status.detail, refusals) if part)
         log.warning("%s: the source has not sent a usable reading: %s", feed.site, reason)
         body = {"priority": "high", "reason": reason}
         self.record(feed.site, Event(self._time_ms(feed.site), "source.silent", body))
+        self.commit()
+
+    def _watch_connection(self, feed: Feed) -> None:
+        """Report a source that cannot be reached within seconds, and again at growing intervals; report its return."""
+        away_s = feed.away_s or 0.0
+        match feed.look():
+            case "lost":
+                reason, away_s = feed.status.detail, feed.away_s or 0.0
+                log.warning("%s: no connection to the source: %s", feed.site, reason)
+                text = f"no connection to the source for {_span(away_s)}: {reason}"
+                body = {"reason": reason, "seconds": round(away_s), "text": text, "priority": "high"}
+                self.record(feed.site, Event(self._time_ms(feed.site), "source.unreachable", body))
+            case "found":
+                body = {"seconds": round(away_s), "text": f"the source is connected again after {_span(away_s)}"}
+                self.record(feed.site, Event(self._time_ms(feed.site), "source.reachable", body))
+            case _:
+                return
         self.commit()
 
     def _source_failed(self, feed: Feed, exc: Exception) -> None:
@@ -376,3 +395,10 @@ class Monitor:
     def _time_ms(self, name: str) -> int:
         """Return the plant time; before the first row, the time of this machine's clock."""
         return self.sites[name].time_ms or time.time_ns() // 1_000_000
+
+
+def _span(seconds: float) -> str:
+    """Return a span of time in words."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3600:.1f} h"

@@ -16,6 +16,7 @@ from graphghha.monitor.clock_events import clock_events
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
 from graphghha.monitor.pipeline import Pipeline, Step
+from graphghha.monitor.point_watch import PointWatch
 from graphghha.monitor.quantized import UNKNOWN, quantize
 from graphghha.monitor.rehearsal import rehearse
 from graphghha.monitor.row_clock import DAY_MS, RowClock
@@ -56,6 +57,7 @@ class Site:
         self._zone_incidents = ZoneIncidents(detector, self.config.display) if detector.zone_judgement else None
         self._silence = Silence(config.lost_after_ms, config.settle_rows)
         self._zones = ZoneWatch(_zones(detector))
+        self.point_watch = PointWatch(detector.points, detector.absent_points)
         self._rows = 0
         self._origin_ms: int | None = None  # the time of the pipeline's step 0
         self._ids: dict[int, str] = {}  # of open incidents, by the grouping's number
@@ -167,11 +169,16 @@ class Site:
     def stream(self, batch: Batch) -> Iterator[SiteUpdate]:
         """Score the rows that the batch allows to close, some at a time."""
         yield from self._follow(self._clock.take(batch))
-        yield SiteUpdate(clock_events(self._clock) + self._silence.report(self._clock))
+        self.point_watch.take(batch)
+        now_ms = self.time_ms or batch.received_ms
+        seen = self.point_watch.report(now_ms, self._rows, batch.received_ms)
+        yield SiteUpdate(clock_events(self._clock) + self._silence.report(self._clock) + seen)
 
     def stream_rest(self) -> Iterator[SiteUpdate]:
         """Score the rows that are still open, because the source has ended, some at a time."""
         yield from self._follow(self._clock.finish())
+        received_ms = self.received_ms or 0
+        yield SiteUpdate(self.point_watch.report(self.time_ms or received_ms, self._rows, received_ms, is_end=True))
 
     def take(self, batch: Batch) -> SiteUpdate:
         """Score the rows that the batch allows to close."""
@@ -205,6 +212,7 @@ class Site:
         pipeline.warm_up(history.values, history.fresh)
         pipeline.restore(self._pipeline.to_state())
         self.detector, self._pipeline = detector, pipeline
+        self.point_watch.set_absent(detector.absent_points)
         self._zone_incidents = ZoneIncidents(detector, self.config.display) if detector.zone_judgement else None
         if (recent := _recent_rows(detector)).capacity != self._recent.capacity:
             recent.extend(history)
@@ -252,7 +260,7 @@ class Site:
 
     def _take_step(self, step: Step) -> list[Event]:
         names = self.detector.graph.names
-        events = [] if self.steps == 1 else self._known_changes(step)
+        events = self._known_changes(step)
         raised = {names[node]: step.probability(node) for node in np.flatnonzero(step.transitions.raised).tolist()}
         cleared = [names[node] for node in np.flatnonzero(step.transitions.cleared).tolist()]
         events += self._board.update_alarms(step.time_ms, raised, cleared)
@@ -288,7 +296,10 @@ class Site:
 
     def _known_changes(self, step: Step) -> list[Event]:
         events = []
-        changes = (("nodes.unknown", step.transitions.lost), ("nodes.known", step.transitions.regained))
+        lost, regained = step.transitions.lost, step.transitions.regained
+        if self.steps == 1:  # before the first step all nodes are unknown: report those that still are
+            lost, regained = ~regained, np.zeros_like(regained)
+        changes = (("nodes.unknown", lost), ("nodes.known", regained))
         for kind, changed in changes:
             if changed.any():
                 events.append(Event(step.time_ms, kind, self._name_nodes(np.flatnonzero(changed))))
@@ -341,6 +352,7 @@ class Site:
             "pipeline": self._pipeline.to_state(),
             "silence": self._silence.to_state(),
             "zones": self._zones.to_state(),
+            "points": self.point_watch.to_state(),
             "rows": self._rows,
             "origin_ms": self._origin_ms,
             "ids": [[number, key] for number, key in self._ids.items()],
@@ -368,6 +380,7 @@ class Site:
         site._recent.extend(history)
         site._silence = Silence.from_state(state["silence"], config.lost_after_ms, config.settle_rows)
         site._zones = ZoneWatch.from_state(state, _zones(detector))
+        site.point_watch.load(state.get("points"))
         site._rows, site._origin_ms = state["rows"], state["origin_ms"]
         site._ids = {number: key for number, key in state["ids"]}
         site._closed = {zone: (key, closed_ms) for zone, key, closed_ms in state["over"]}

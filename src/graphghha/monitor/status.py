@@ -53,6 +53,7 @@ def summarize_site(site: Site) -> dict[str, Any]:
         "alarms": {name: str(state) for name, state in alarms.items()},
         "counters": {name: getattr(counters, name) for name in counters.__dataclass_fields__},
         "rejected": site.rejected,
+        "unseen": [each.to_dict() for each in site.point_watch.conditions(site.name)],
     }
 
 

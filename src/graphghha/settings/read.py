@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from graphghha._util.suggest import nearest
 from graphghha.errors import ConfigError, GraphGHHAError
 from graphghha.settings.consistency import contradictions, unusable_parts
-from graphghha.settings.tables import SINKS, TABLES, UNREADABLE_SOURCE, Settings
+from graphghha.settings.tables import OTHER_ZONES, SINKS, TABLES, UNREADABLE_SOURCE, MonitorTable, Settings
 
 Location = tuple[int | str, ...]
 
@@ -83,7 +83,7 @@ def _describe_error(error: ErrorDetails, location: Location) -> str:
             return f"must match {context.get('pattern')}"
         case "value_error":
             return str(context["error"])
-        case kind if kind == UNREADABLE_SOURCE:
+        case kind if kind in (UNREADABLE_SOURCE, OTHER_ZONES):
             return str(context["reason"])
         case _:
             return error["msg"][:1].lower() + error["msg"][1:]
@@ -108,7 +108,7 @@ def _location_in_file(error: ErrorDetails) -> Location:
         return (*location[:2], *location[3:])  # pydantic puts the kind of a sink after its number
     if error["type"] == UNREADABLE_SOURCE:  # found while its zones were counted
         return (*location[:-1], "source")
-    return location
+    return (*location, "zones") if error["type"] == OTHER_ZONES else location
 
 
 def _known_keys(location: Location) -> list[str]:
@@ -117,3 +117,16 @@ def _known_keys(location: Location) -> list[str]:
         return list(Settings.model_fields)
     table = SINKS[str(location[2])] if location[0] == "sink" else TABLES[str(location[0])]
     return list(table.model_fields)
+
+
+def read_journal_path(path: Path) -> Path:
+    """Return the journal that a settings file names; whatever else is wrong with the file does not matter here."""
+    raw = _read_toml(path).get("monitor", {})
+    known = (
+        {key: value for key, value in raw.items() if key in ("state_dir", "journal")} if isinstance(raw, dict) else {}
+    )
+    try:
+        table = MonitorTable.model_validate(known, context={"folder": path.parent})
+    except ValidationError as exc:
+        raise _config_error(str(path), (f"monitor.{problem}" for problem in _describe_errors(exc))) from exc
+    return table.state_dir / table.journal

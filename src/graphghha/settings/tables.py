@@ -109,7 +109,7 @@ Zones = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_fill_in_zones)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 PLANT_FILE = "plant.toml"  # in the model directory of a plant of the user's own
 BROKER_KEYS = ("client_id", "username", "password_file", "ca_file", "cert_file", "key_file")
-UNREADABLE_SOURCE = "unreadable_source"
+UNREADABLE_SOURCE, OTHER_ZONES = "unreadable_source", "other_zones"
 Texts = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
 
@@ -216,6 +216,21 @@ class SiteTable(Credentials):
         if not isinstance(self.source, MqttConfig) and any(getattr(self, key) is not None for key in BROKER_KEYS):
             raise ValueError("credentials and client_id belong to an mqtt:// or mqtts:// source")
         _ = self.source_config  # certificates of an mqtt:// address are refused here
+        return self
+
+    @model_validator(mode="after")
+    def _check_zones(self) -> Self:
+        """Refuse a number of zones that the source contradicts; a mapping may give its names other zones."""
+        if self.source_config.mapping is not None:
+            return self
+        try:
+            stated = stated_zones(self.source)
+        except GraphGHHAError:
+            return self  # reported in its own place
+        if stated and len(stated) != self.zones:
+            own = f"{len(stated)} zone{'s' if len(stated) > 1 else ''}"
+            reason = f"{self.zones} zones are asked for, and the source has {own}; leave it out, or write {len(stated)}"
+            raise PydanticCustomError(OTHER_ZONES, "{reason}", {"reason": reason})
         return self
 
 

@@ -1,7 +1,7 @@
 """Where readings come from: simulator, files, standard input, MQTT. Nothing here writes to a plant."""
 
 from graphghha.sources.addresses import parse_address
-from graphghha.sources.base import Batch, Quality, ReadingBatch, Rejection, RowBatch, Source, SourceStatus
+from graphghha.sources.base import Batch, Quality, ReadingBatch, Refused, Rejection, RowBatch, Source, SourceStatus
 from graphghha.sources.check import CheckReport, check_address, check_source
 from graphghha.sources.config import FileConfig, MqttConfig, SimulatedConfig, SourceConfig, StdinConfig, filters_overlap
 from graphghha.sources.mapping import read_mapping
@@ -14,6 +14,7 @@ __all__ = [
     "MqttConfig",
     "Quality",
     "ReadingBatch",
+    "Refused",
     "Rejection",
     "RowBatch",
     "SimulatedConfig",

@@ -35,6 +35,14 @@ class Rejection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """How many readings were not used, and the last of them as it arrived."""
+
+    count: int
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Batch(ABC):
     """Readings of one site, in SI, that are acknowledged together: a `ReadingBatch` or a `RowBatch`.
 
@@ -46,6 +54,8 @@ class Batch(ABC):
     times_ms: NDArray[np.int64]  # when the readings were measured
     values: NDArray[np.float64]
     rejected: Mapping[Rejection, int] = field(default_factory=dict, kw_only=True)
+    # the same readings by column, or by the sender's name where it leads to none, as far as that is known
+    refused: Mapping[tuple[int | str, Rejection], Refused] = field(default_factory=dict, kw_only=True)
     # points and times of readings that were rejected because of their time: they show which clock is wrong
     strays: tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[()] = field(default=(), kw_only=True)
     receipt: Any = field(default=None, kw_only=True)  # belongs to the source: what to acknowledge

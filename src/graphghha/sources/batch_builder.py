@@ -10,6 +10,7 @@ from graphghha.plants import Points
 from graphghha.sources.base import Quality, ReadingBatch, Rejection
 from graphghha.sources.config import MAX_AHEAD_S
 from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.refusals import RefusalCounter
 
 EARLIEST_MS = 631_152_000_000  # 1990: a reading that claims to be older has a wrong clock
 LATEST_MS = 7_258_118_400_000  # 2200
@@ -26,6 +27,7 @@ class BatchBuilder:
         self.mapper = mapper
         self._max_ahead_ms = round(max_ahead_s * 1000)
         self._rejected: Counter[Rejection] = Counter()
+        self._refusals = RefusalCounter()
         self._routes: list[Route] = []
         self._times: list[int] = []
         self._values: list[float] = []
@@ -36,27 +38,32 @@ class BatchBuilder:
     def add(self, name: str, value: object, time_ms: int, unit: object = None, quality: object = None) -> None:
         """Add one reading under the name that the sender gives it."""
         if unit is not None and not isinstance(unit, str):
-            self.reject(Rejection.WRONG_UNIT)
+            self._refuse(name, Rejection.WRONG_UNIT, unit)
             return
         route = self.mapper.route(name, unit)
         if isinstance(route, Rejection):
-            self.reject(route)
+            self._refuse(name, route, unit if route is Rejection.WRONG_UNIT else value)
         elif value is None or (quality is not None and not _is_usable(quality)):
-            self.reject(Rejection.BAD_QUALITY)
+            self._refuse(route.column, Rejection.BAD_QUALITY, quality if isinstance(quality, str) else "")
         elif type(value) is float or type(value) is int:
             try:
                 self._values.append(float(value))
             except OverflowError:  # an integer of hundreds of digits
-                self.reject(Rejection.OUT_OF_LIMITS)
+                self._refuse(route.column, Rejection.OUT_OF_LIMITS, "a number of hundreds of digits")
                 return
             self._times.append(time_ms)
             self._routes.append(route)
         else:
-            self.reject(Rejection.MALFORMED)
+            self._refuse(route.column, Rejection.MALFORMED, value)
 
     def reject(self, reason: Rejection, count: int = 1) -> None:
         """Count something that did not become a reading."""
         self._rejected[reason] += count
+
+    def _refuse(self, key: int | str, reason: Rejection, example: object) -> None:
+        self._rejected[reason] += 1
+        # a foreign text may be of any length; numbers and words are kept as they came
+        self._refusals.add(key, reason, example if isinstance(example, str | int | float) else type(example).__name__)
 
     def take(self, received_ms: int, receipt: Any = None) -> ReadingBatch:
         """Return everything collected so far as one batch, and start over."""
@@ -71,6 +78,8 @@ class BatchBuilder:
         keep, values, rejected = validate_readings(self.mapper.points, columns, raw, shift, scale, times, latest)
         if self.mapper.statistics is not None:
             self.mapper.statistics.add_readings(columns, raw, self.mapper.points.impossible(columns, values))
+        if not keep.all():
+            note_invalid(self._refusals, self.mapper.points, columns, raw, values, times, latest)
         batch = ReadingBatch(
             site=self.site,
             received_ms=received_ms,
@@ -78,6 +87,7 @@ class BatchBuilder:
             values=values[keep],
             points=columns[keep],
             rejected=dict(self._rejected + rejected),
+            refused=self._refusals.take(),
             strays=(columns[is_stray], times[is_stray]) if is_stray.any() else (),
             receipt=receipt,
         )
@@ -109,6 +119,24 @@ def validate_readings(
         }
     )
     return ~(malformed | bad_time | impossible), values, rejected
+
+
+def note_invalid(
+    refusals: RefusalCounter,
+    points: Points,
+    columns: NDArray[np.int32],
+    raw: NDArray[np.float64],
+    values: NDArray[np.float64],
+    times_ms: NDArray[np.int64],
+    latest_ms: int,
+) -> None:
+    """Count, by column, the readings [n] that `validate_readings` does not keep."""
+    malformed = np.isnan(values)
+    bad_time = ~malformed & ((times_ms < EARLIEST_MS) | (times_ms > latest_ms))
+    refusals.add_columns(columns, raw, malformed, Rejection.MALFORMED)
+    refusals.add_columns(columns, raw, bad_time, Rejection.BAD_TIME)
+    impossible = ~malformed & ~bad_time & points.impossible(columns, values)
+    refusals.add_columns(columns, raw, impossible, Rejection.OUT_OF_LIMITS)
 
 
 def _is_usable(quality: object) -> bool:

@@ -6,7 +6,7 @@ plant's step keeps a reading for one and a half of its own intervals.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import EARLIEST_MS, LATEST_MS
 from graphghha.sources.config import FileConfig
 from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.refusals import RefusalCounter
 
 MOST_READINGS = 100_000_000  # of mapped points, which are held in memory
 COARSE_STEPS = 2.5  # readings further apart than this many steps of the plant are too few for it
@@ -48,6 +49,7 @@ def export_batches(
     options = ExportOptions.from_table(stated, str(config.path))
     reader = ExportReader([config.path], options, keep_units=True)
     rejected: Counter[Rejection] = Counter()
+    refusals = RefusalCounter()
     held: dict[int, list[_Held]] = {}
     steps: list[int] = []
     notes: list[Guess | Omission] = []
@@ -57,10 +59,11 @@ def export_batches(
         route = _route(mapper, series)
         if isinstance(route, Rejection):
             rejected[route] += len(series)
+            refusals.add(series.name, route, series.stated_unit or "", len(series))
             continue
         if series.reporting.mode is Mode.SAMPLED and series.reporting.step_ms:
             steps.append(series.reporting.step_ms)
-        own = _readings(series, route, mapper, plant, rejected)
+        own = _readings(series, route, mapper, plant, rejected, refusals)
         held.setdefault(route.column, []).append(own)
         total += len(own.values)
         if total > MOST_READINGS:
@@ -73,7 +76,7 @@ def export_batches(
     points = {column: _joined(parts, mapper, str(config.path)) for column, parts in held.items()}
     for file in reader.reports:
         notes += [*file.guesses, *file.omissions]
-    days = _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected)
+    days = _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected, refusals)
     return days, tuple(note_lines(notes))
 
 
@@ -112,7 +115,14 @@ def _route(mapper: Mapper, series: Series) -> Route | Rejection:
     return route
 
 
-def _readings(series: Series, route: Route, mapper: Mapper, plant: Plant, rejected: Counter[Rejection]) -> _Held:
+def _readings(
+    series: Series,
+    route: Route,
+    mapper: Mapper,
+    plant: Plant,
+    rejected: Counter[Rejection],
+    refusals: RefusalCounter,
+) -> _Held:
     """Return the usable readings of a point in SI, and count the others."""
     point = mapper.points.names[route.column]
     raw = _codes(series, plant, point)
@@ -125,9 +135,13 @@ def _readings(series: Series, route: Route, mapper: Mapper, plant: Plant, reject
     for omission in series.omissions:
         reason = Rejection.BAD_QUALITY if "quality" in omission.reason or "no sensor" in omission.reason else None
         rejected[reason or Rejection.MALFORMED] += omission.count
+        refusals.add(route.column, reason or Rejection.MALFORMED, omission.reason, omission.count)
     rejected[Rejection.MALFORMED] += int(np.isnan(values).sum())
     rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
     rejected[Rejection.BAD_TIME] += int(bad_time.sum())
+    refusals.add_columns(columns, raw, np.isnan(values), Rejection.MALFORMED)
+    refusals.add_columns(columns, raw, impossible, Rejection.OUT_OF_LIMITS)
+    refusals.add_columns(columns, raw, bad_time, Rejection.BAD_TIME)
     keep = np.isfinite(values) & ~impossible & ~bad_time
     step_ms = round(plant.step_s * 1000)
     own_ms = series.reporting.step_ms or step_ms
@@ -160,13 +174,18 @@ def _joined(parts: list[_Held], mapper: Mapper, where: str) -> _Held:
 
 
 def _days(
-    points: Mapping[int, _Held], site: str, width: int, step_ms: int, rejected: Counter[Rejection]
+    points: Mapping[int, _Held],
+    site: str,
+    width: int,
+    step_ms: int,
+    rejected: Counter[Rejection],
+    refusals: RefusalCounter,
 ) -> Iterator[Batch]:
     """Yield the rows of one day after the other, from the first sampled reading to the last."""
     filled = {column: held for column, held in points.items() if len(held.times_ms)}
     leading = [held for held in filled.values() if held.hold_ms is not None] or list(filled.values())
     if not leading:
-        yield ReadingBatch.empty(site, 0, dict(+rejected))
+        yield replace(ReadingBatch.empty(site, 0, dict(+rejected)), refused=refusals.take())
         return
     start = -(-min(int(held.times_ms[0]) for held in leading) // step_ms) * step_ms
     last = max(int(held.times_ms[-1]) for held in leading)
@@ -180,5 +199,6 @@ def _days(
                 known &= times - held.times_ms[newest] < held.hold_ms
             values[known, column] = held.values[newest[known]]
         is_empty = np.isnan(values).all(axis=1)
-        yield RowBatch(site, int(times[-1]), times[~is_empty], values[~is_empty], rejected=dict(+rejected))
+        rows = times[~is_empty], values[~is_empty]
+        yield RowBatch(site, int(times[-1]), *rows, rejected=dict(+rejected), refused=refusals.take())
         rejected = Counter()

@@ -22,10 +22,11 @@ from graphghha.plants import Dialect, Plant
 from graphghha.plants.arrow import pa, pacsv, pc, pq
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
-from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, validate_readings
+from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, note_invalid, validate_readings
 from graphghha.sources.config import FileConfig
 from graphghha.sources.export_files import COARSE_STEPS, export_batches, refuse_coarse, usual_step_ms
 from graphghha.sources.mapping import LONGEST_NAME, Mapper, Route
+from graphghha.sources.refusals import RefusalCounter
 from graphghha.sources.replay import Replay
 from graphghha.sources.wide import WideLayout
 
@@ -208,7 +209,7 @@ def _wide_batches(
         times = _times_ms(table.column(time_column), time_format)
         parsed = [_numbers(table.column(others[number])) for number in layout.used.tolist()]
         values = np.stack([column for column, _ in parsed], axis=1) if parsed else np.empty((len(times), 0))
-        yield layout.batch(times, values, malformed=sum(int(malformed.sum()) for _, malformed in parsed))
+        yield layout.batch(times, values, malformed=[int(malformed.sum()) for _, malformed in parsed])
 
 
 def _has_format(times: Any, time_format: str) -> bool:
@@ -237,18 +238,24 @@ def _long_batches(
         columns = dict(zip(lower, table.columns, strict=True))
         times = _times_ms(table.column(time_column))
         values, malformed = _numbers(columns["value"])
-        routes, route_of_row = _routes(columns, mapper)
+        refusals = RefusalCounter()
+        names, routes, route_of_row = _routes(columns, mapper)
         is_mapped = np.array([isinstance(route, Route) for route in routes], np.bool_)[route_of_row]
         # one reason for each reading: first its name and unit, then its number, then its quality
         unusable = is_mapped & ~malformed & (np.isnan(values) | ~_is_usable(columns.get("quality"), len(times)))
         rejected = Counter({Rejection.MALFORMED: int((is_mapped & malformed).sum())})
         rejected[Rejection.BAD_QUALITY] += int(unusable.sum())
-        for route, count in zip(routes, np.bincount(route_of_row, minlength=len(routes)).tolist(), strict=True):
+        counts = np.bincount(route_of_row, minlength=len(routes)).tolist()
+        for name, route, count in zip(names, routes, counts, strict=True):
             if isinstance(route, Rejection):
                 rejected[route] += count
+                refusals.add(name, route, count=count)
         chosen = is_mapped & ~malformed & ~unusable
         known = [route if isinstance(route, Route) else _NOWHERE for route in routes]
-        points = np.array([route.column for route in known], np.int32)[route_of_row][chosen]
+        points = np.array([route.column for route in known], np.int32)[route_of_row]
+        refusals.add_columns(points, values, unusable, Rejection.BAD_QUALITY)
+        refusals.add_columns(points, values, is_mapped & malformed, Rejection.MALFORMED)
+        points = points[chosen]
         shift = np.array([route.shift for route in known])[route_of_row][chosen]
         scale = np.array([route.scale for route in known])[route_of_row][chosen]
         times, values = times[chosen], values[chosen]
@@ -256,13 +263,16 @@ def _long_batches(
         keep, values, invalid = validate_readings(mapper.points, points, raw, shift, scale, times, LATEST_MS)
         if mapper.statistics is not None:
             mapper.statistics.add_readings(points, raw, mapper.points.impossible(points, values))
+        if not keep.all():
+            note_invalid(refusals, mapper.points, points, raw, values, times, LATEST_MS)
         rejected += invalid
         newest = int(times[keep].max()) if keep.any() else 0
-        yield ReadingBatch(site, newest, times[keep], values[keep], points[keep], rejected=+rejected)
+        kept = times[keep], values[keep], points[keep]
+        yield ReadingBatch(site, newest, *kept, rejected=+rejected, refused=refusals.take())
 
 
-def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[Route | Rejection], NDArray[np.int64]]:
-    """Return the routes of a table's distinct (name, unit) pairs, and for each row the number of its route."""
+def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[str], list[Route | Rejection], NDArray[np.int64]]:
+    """Return names and routes of a table's distinct (name, unit) pairs, and for each row the number of its route."""
     name = _text(columns["point"])
     if "zone" in columns:
         name = pc.binary_join_element_wise(_text(columns["zone"]), name, "/")
@@ -272,7 +282,8 @@ def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[Route | Rejec
     distinct, route_of_row = np.unique(pairs, return_inverse=True)
     all_names, all_units = names.dictionary.to_pylist(), units.dictionary.to_pylist()
     numbers = [divmod(pair, max(1, len(all_units))) for pair in distinct.tolist()]
-    return [mapper.route(all_names[n], all_units[u] or None) for n, u in numbers], route_of_row
+    routes = [mapper.route(all_names[n], all_units[u] or None) for n, u in numbers]
+    return [all_names[n] for n, _ in numbers], routes, route_of_row
 
 
 def _is_usable(qualities: Any, count: int) -> NDArray[np.bool_]:

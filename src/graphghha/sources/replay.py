@@ -100,8 +100,9 @@ class Replay:
         rows = slice(self._row, stop)
         newest = int(block.times_ms[rows].max())
         self._newest_ms = newest if self._newest_ms is None else max(newest, self._newest_ms)
-        rejected = block.rejected if self._row == 0 else {}
-        batch = replace(block.select(rows), received_ms=self._newest_ms, rejected=rejected)
+        batch = replace(block.select(rows), received_ms=self._newest_ms)
+        if self._row > 0:  # the first part of the block has handed them over
+            batch = replace(batch, rejected={}, refused={})
         self._row = stop
         if stop == len(block.times_ms):
             self._block = None

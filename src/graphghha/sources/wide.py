@@ -11,6 +11,7 @@ from graphghha.errors import SchemaError
 from graphghha.sources.base import Rejection, RowBatch
 from graphghha.sources.batch_builder import EARLIEST_MS, LATEST_MS
 from graphghha.sources.mapping import Mapper, Route
+from graphghha.sources.refusals import MOST_NAMES, RefusalCounter
 
 
 class WideLayout:
@@ -24,11 +25,14 @@ class WideLayout:
         self.mapper = mapper
         routes: dict[int, Route] = {}
         self._unused: Counter[Rejection] = Counter()  # columns by reason
+        self._refusals = RefusalCounter()
+        self._unused_names: list[tuple[str, Rejection]] = []
         column_of_point: dict[int, int] = {}
         for number, (name, unit) in enumerate(zip(names, units, strict=True)):
             route = mapper.route(name, unit)
             if isinstance(route, Rejection):
                 self._unused[route] += 1
+                self._unused_names.append((name, route))
                 continue
             if (other := column_of_point.setdefault(route.column, number)) != number:
                 point = mapper.points.names[route.column]
@@ -44,14 +48,17 @@ class WideLayout:
         self._is_in_si = not self._shift.any() and bool((self._scale == 1.0).all())
         self._is_in_order = np.array_equal(self._targets, np.arange(len(mapper.points)))
 
-    def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: int = 0) -> RowBatch:
+    def batch(self, times_ms: NDArray[np.int64], used: NDArray[Any], malformed: Sequence[int] = ()) -> RowBatch:
         """Return a batch from the used columns [r u] in their own units, NaN where a cell is empty.
 
-        Rows without a usable time are left out. `malformed` cells were found while the columns were read.
+        Rows without a usable time are left out. `malformed` is how many cells of each used column hold no number.
         """
         values = raw = np.asarray(used, np.float64)
         rejected = Counter({reason: count * len(times_ms) for reason, count in self._unused.items()})
-        rejected[Rejection.MALFORMED] += malformed
+        for column, count in zip(self._targets.tolist(), malformed, strict=False):
+            if count:
+                rejected[Rejection.MALFORMED] += count
+                self._refusals.add(column, Rejection.MALFORMED, count=count)
         bad_time = (times_ms < EARLIEST_MS) | (times_ms >= LATEST_MS)
         if bad_time.any():
             rejected[Rejection.BAD_TIME] += int(np.isfinite(values[bad_time]).sum())
@@ -70,6 +77,16 @@ class WideLayout:
             self.mapper.statistics.add_rows(self._targets, raw, impossible[:, self._targets])
         if impossible.any():
             rejected[Rejection.OUT_OF_LIMITS] += int(impossible.sum())
+            self._note_impossible(raw, impossible)
             values = np.where(impossible, np.nan, values)
+        for name, reason in self._unused_names[:MOST_NAMES]:
+            self._refusals.add(name, reason, count=len(times_ms))
         newest = int(times_ms[-1]) if len(times_ms) else 0
-        return RowBatch(self.site, newest, times_ms, values, rejected=+rejected)
+        return RowBatch(self.site, newest, times_ms, values, rejected=+rejected, refused=self._refusals.take())
+
+    def _note_impossible(self, raw: NDArray[np.float64], impossible: NDArray[np.bool_]) -> None:
+        """Count, by point, the cells that the instrument cannot have read."""
+        for number, column in enumerate(self._targets.tolist()):
+            rows = np.flatnonzero(impossible[:, column])
+            if len(rows):
+                self._refusals.add(column, Rejection.OUT_OF_LIMITS, f"{raw[rows[-1], number]:g}", len(rows))

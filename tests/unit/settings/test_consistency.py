@@ -83,7 +83,7 @@ def test_the_check_reports_what_would_fail_at_the_start(write):
     ("source", "message"),
     [
         ("sim:fcu?zone=1", "unknown option 'zone'; did you mean 'zones'?"),
-        ("sim:fcu?zones=1&days=1&case=FCU_OABlockag@1,start=2018-07-02T09:00", "FCU_OABlockage"),
+        ("sim:fcu?zones=2&days=1&case=FCU_OABlockag@1,start=2018-07-02T09:00", "FCU_OABlockage"),
         ("csv:day.csv?sped=60", "unknown option 'sped'; did you mean 'speed'?"),
     ],
     ids=["option", "case", "option-of-a-file"],
@@ -93,3 +93,11 @@ def test_the_check_reports_a_mistake_in_the_address_of_a_recording(write, source
     (path.parent / "day.csv").write_text("time,zone-01/RM_TEMP\n2018-07-02T00:00,21.0\n")
     (problem,) = find_problems(path)
     assert problem.startswith(f"{path}: site[0].source: ") and message in problem
+
+
+def test_zones_that_disagree_with_the_source_are_an_error(write):
+    path = write(SITE.replace("mqtt://broker/plant", "sim:fcu?zones=1&days=1"))
+    (problem,) = find_problems(path)
+    assert problem == (
+        f"{path}: site[0].zones: 2 zones are asked for, and the source has 1 zone; leave it out, or write 1"
+    )

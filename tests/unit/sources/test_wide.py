@@ -28,7 +28,7 @@ def test_columns_are_put_in_the_order_of_the_points_and_into_si():
 
 def test_rows_without_a_time_and_values_beyond_the_instrument_are_rejected():
     values = np.array([[20.0], [1e9]])
-    assert layout(["zone-01/RM_TEMP"]).batch(TIMES, values, malformed=1).rejected == {
+    assert layout(["zone-01/RM_TEMP"]).batch(TIMES, values, malformed=[1]).rejected == {
         Rejection.OUT_OF_LIMITS: 1,
         Rejection.MALFORMED: 1,
     }

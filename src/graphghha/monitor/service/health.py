@@ -28,6 +28,7 @@ class SiteHealth:
     rejected: Mapping[str, int] = field(default_factory=dict)  # by reason
     wrong_clocks: tuple[str, ...] = ()  # devices whose readings are not used
     blind_zones: tuple[str, ...] = ()  # zones that were seen and no longer are
+    unseen: tuple[str, ...] = ()  # what else keeps parts of the site from being seen, in sentences
     rows_scored: int = 0
     nodes: Mapping[str, int] = field(default_factory=dict)  # known and unknown ones
     incidents: Mapping[str, int] = field(default_factory=dict)  # open ones by priority
@@ -82,6 +83,8 @@ class HealthSnapshot:
                 yield f"site {site.name}: wrong clock at {', '.join(site.wrong_clocks[:MOST_NAMED])}"
             if site.blind_zones:
                 yield f"site {site.name}: no usable readings from {', '.join(site.blind_zones[:MOST_NAMED])}"
+            for text in site.unseen:
+                yield f"site {site.name}: {text}"
         for sink in self.sinks:
             if sink.last_error:
                 yield f"sink {sink.name}: {sink.last_error}"
