@@ -13,7 +13,7 @@ from graphghha._util.files import atomic_write
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.engine.own_scorer import OwnScorer, history_rows
-from graphghha.errors import ConfigError, DataError, NotFoundError
+from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError
 from graphghha.learning import Learner, LearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
 from graphghha.models.own import CLEAR_AT, RAISE_AT, is_own_model, load_own_model
@@ -34,7 +34,7 @@ from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import Plant, load_plant
-from graphghha.settings import Settings, SiteTable, read_settings, trusted_keys
+from graphghha.settings import Settings, SiteTable, find_problems, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
 from graphghha.web.config import ACCESS_FILE, WebConfig
 from graphghha.windows import open_forecast
@@ -249,6 +249,19 @@ def implausible(site: SiteTable) -> list[str]:
         f"{site.name}: {first.name} as {first.point}{more}: {first.doubt}; state units in a mapping file "
         "(watch --check shows them), or watch with --force"
     ]
+
+
+def find_start_problems(path: Path) -> list[str]:
+    """Return everything that would keep `graphghha watch` from starting with a settings file."""
+    problems = find_problems(path)
+    try:
+        sites = read_settings(path).site
+    except GraphGHHAError:
+        return problems  # those of the tables come first
+    for number, site in enumerate(sites):
+        if not site.force and not any(f"site[{number}]." in problem for problem in problems):
+            problems += [f"{path}: site[{number}].source: {text}" for text in implausible(site)]
+    return problems
 
 
 def _open_journal(settings: Settings) -> Journal:

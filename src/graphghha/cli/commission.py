@@ -12,7 +12,7 @@ from graphghha.cli._outputs import OUTPUT_FOLDER
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option("--site", help="The site of the settings file, if it has several.")
 @click.option("--model", default="fcu-zones", show_default=True, type=MODEL, help="The base model.")
 @click.option("--days", default=14, show_default=True, type=click.IntRange(7, 90), help="Days to learn from.")
@@ -22,21 +22,35 @@ from graphghha.cli._outputs import OUTPUT_FOLDER
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
     help="UTC time of the first day (default: the first of DATA).",
 )
+@click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
+@click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
+@click.option("--time-zone", help="Time zone of an export whose times name none.")
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
 def commission(
-    data: Path, site: str | None, model: Path, days: int, begin: datetime | None, out: Path, as_json: bool
+    data: Path,
+    site: str | None,
+    model: Path,
+    days: int,
+    begin: datetime | None,
+    mapping: Path | None,
+    zones: int,
+    time_zone: str | None,
+    out: Path,
+    as_json: bool,
 ) -> None:
     """Learn what is normal at a site.
 
-    DATA is telemetry of the site without attacks, or a settings file whose monitor has watched the site: then the
-    newest days of its journal are used. The new model knows the offsets, noise and habits of every zone, the points the
+    DATA is telemetry of the site without attacks; or an export of another system (a table, or a folder of tables) with
+    --mapping and --zones; or a settings file whose monitor has watched the site: then the newest days of its journal
+    are used. The new model knows the offsets, noise and habits of every zone, the points the
     site has, and the threshold that keeps its alert budget. Zones that look abnormal all the time are listed, since
     they would otherwise be learned as usual.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.commissioning.rows import commission_file, describe
     from graphghha.models import check_destination, load_model, save_model
     from graphghha.wiring import commission_site
@@ -53,7 +67,8 @@ def commission(
         if data.suffix == ".toml":
             derived = commission_site(data, site, base, days=days, begin=begin, on_rows=on_rows)
         else:
-            derived = commission_file(base, data, days=days, begin=begin, on_rows=on_rows)
+            with as_telemetry(data, model, zones, mapping, time_zone) as file:
+                derived = commission_file(base, file, days=days, begin=begin, on_rows=on_rows, where=str(data))
     save_model(derived, out)
     assert derived.commissioning is not None
     for line in describe(derived):

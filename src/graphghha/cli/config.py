@@ -21,9 +21,9 @@ def check(ctx: click.Context, file: Path, as_json: bool) -> None:
 
     The exit code is 0 if `graphghha watch FILE` can start with it, and 2 if not.
     """
-    from graphghha.settings import find_problems
+    from graphghha.wiring import find_start_problems
 
-    problems = find_problems(file)
+    problems = find_start_problems(file)
     if as_json:
         echo_json({"sound": not problems, "problems": problems})
     else:

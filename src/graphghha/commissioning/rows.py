@@ -26,8 +26,12 @@ def commission_file(
     begin: datetime | None = None,
     engine: EngineConfig = EngineConfig(),
     on_rows: Callable[[int], None] = lambda rows: None,
+    where: str = "",
 ) -> Model:
-    """Return a model of the site whose telemetry is in a file, from `days` days that begin at `begin` or the start."""
+    """Return a model of the site whose telemetry is in a file, from `days` days that begin at `begin` or the start.
+
+    `where` names the data in error messages, if it was converted.
+    """
     rows = FileRows(TelemetryFile(path), model.template, any_reporting=True)
     return commission_rows(
         model,
@@ -37,7 +41,7 @@ def commission_file(
         begin=begin,
         step_ms=rows.step_ms,
         data=hashlib.sha256(path.read_bytes()).hexdigest(),
-        where=str(path),
+        where=where or str(path),
         engine=engine,
         on_rows=on_rows,
     )

@@ -61,10 +61,9 @@ class PointWatch:
 
     @property
     def unheard_zones(self) -> list[str]:
-        """Return the zones of which no expected point was ever heard."""
+        """Return the zones of which no point was ever heard: no site is known to lack a whole zone that it has."""
         heard = {zone for zone, time_ms in zip(self._zone_of, self.heard_ms.tolist(), strict=True) if time_ms >= 0}
-        expected = (zone for zone, is_expected in zip(self._zone_of, self._is_expected, strict=True) if is_expected)
-        return [zone for zone in dict.fromkeys(expected) if zone not in heard]
+        return [zone for zone in dict.fromkeys(self._zone_of) if zone not in heard]
 
     def take(self, batch: Batch) -> None:
         """Take over what a batch says about its points."""
@@ -117,7 +116,7 @@ class PointWatch:
         if is_heard and not self._is_checked[0] and (rows >= ZONES_AFTER_ROWS or is_end):
             self._is_checked[0] = True
             if zones := self.unheard_zones:
-                self._unheard |= np.isin(self._zone_of, zones) & self._is_expected & ~self._rejected
+                self._unheard |= np.isin(self._zone_of, zones) & ~self._rejected
                 events.append(self._event(time_ms, "zones.unheard", self._zones_body(zones)))
         if is_heard and not self._is_checked[1] and (rows >= POINTS_AFTER_ROWS or is_end):
             self._is_checked[1] = True

@@ -3,6 +3,8 @@
 n nodes, e edges, p heads. An edge list [2 e] has a row of sources and a row of targets.
 """
 
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -57,3 +59,32 @@ def edge_softmax(S: Float[Tensor, "*b e p"], target: Int[Tensor, " e"], num_node
     E = (scores - highest[..., target, :]).exp()
     total = scores.new_zeros(shape).index_add(-2, target, E)
     return (E / total[..., target, :]).to(S.dtype)
+
+
+def from_adjacency(edges: Any) -> Any:
+    """Return edges [2 e] of a sparse adjacency as PyG takes it, transposed (row = target); anything else as it is."""
+    if isinstance(edges, Tensor):
+        if edges.layout is torch.strided:
+            return edges
+        target, source = edges.to_sparse_coo().coalesce().indices()
+        return torch.stack([source, target])
+    if callable(coo := getattr(edges, "coo", None)):  # torch_sparse.SparseTensor
+        target, source, _ = coo()
+        return torch.stack([source, target])
+    return edges
+
+
+@torch.no_grad()
+def count_components(edge_index: Tensor, num_nodes: int) -> int:
+    """Return into how many connected components the edges fall; nodes without an edge are not counted."""
+    if not edge_index.numel():
+        return 0
+    source, target = edge_index
+    label = torch.arange(num_nodes, device=edge_index.device)
+    while True:
+        low = torch.minimum(label[source], label[target])
+        new = label.scatter_reduce(0, source, low, "amin").scatter_reduce(0, target, low, "amin")
+        new = new[new]  # follow the labels' own labels, so that long chains need few rounds
+        if torch.equal(new, label):
+            return int(label[source].unique().numel())
+        label = new

@@ -1,10 +1,17 @@
 """Checks that concern more than one key: tables that contradict each other, and parts that do not fit together."""
 
-from collections.abc import Iterator, Sequence
+import errno
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from http.client import HTTPException
+from pathlib import Path
+from urllib.request import urlopen
 
-from graphghha.errors import GraphGHHAError
+from graphghha.errors import GraphGHHAError, JournalError, NotFoundError
 from graphghha.models import TrustedKeys, load_model, model_for_sites
 from graphghha.models.own import is_own_model, load_own_model
+from graphghha.monitor import Reader
 from graphghha.monitor.sinks import MONITOR
 from graphghha.plants import Points, load_plant
 from graphghha.settings.tables import JsonlTable, MqttTable, Settings, SiteTable, SyslogTable
@@ -43,19 +50,32 @@ def unusable_parts(settings: Settings) -> Iterator[str]:
         yield f"monitor.trusted_keys: {exc}"
         trusted = TrustedKeys()
     for number, site in enumerate(settings.site):
-        for key, check in _SITE_CHECKS:
+        failed: set[object] = set()
+        for key, check, needs in _SITE_CHECKS:
+            if failed.intersection(needs):
+                continue
             try:
                 if check is _check_model and site.model:
                     trusted.verify(site.model)
                 check(site)
             except GraphGHHAError as exc:
                 yield f"site[{number}].{key}: {exc}"
-                break  # the next check relies on this one
+                failed.add(check)
     state_dir = settings.monitor.state_dir
+    if why := _why_unwritable(state_dir):
+        yield f"monitor.state_dir: {state_dir}: {why}; choose a folder that can be written"
+    elif why := _why_no_journal(state_dir / settings.monitor.journal):
+        yield f"monitor.journal: {why}"
+    elif settings.health.port and (why := _why_no_port(settings.health.port)):
+        yield f"health.port: {why}"
     for number, sink in enumerate(settings.sink):
         if isinstance(sink, JsonlTable):
             if not sink.path.parent.is_dir() and sink.path.parent != state_dir:
                 yield f"sink[{number}].path: there is no folder {sink.path.parent}"
+            elif sink.path.is_dir():
+                yield f"sink[{number}].path: {sink.path} is a folder; give the name of a file"
+            elif why := _why_unwritable(sink.path.parent):
+                yield f"sink[{number}].path: {sink.path}: {why}"
         elif isinstance(sink, MqttTable | SyslogTable) and (tls := sink.config().tls):
             try:
                 tls.context()
@@ -149,11 +169,56 @@ def _check_source(site: SiteTable) -> None:
         open_source(site.source_config, site=site.name, points=points, plant=plant).close()
 
 
-_SITE_CHECKS = (
-    ("plant", _check_plant),
-    ("lost_after_s", _check_silence),
-    ("source", _check_file),
-    ("model", _check_model),
-    ("mapping", _check_mapping),
-    ("source", _check_source),
+def _why_unwritable(folder: Path) -> str:
+    """Return why files cannot be written into a folder, which is made if it is missing; empty if they can."""
+    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not nearest.is_dir():
+        return f"{nearest} is a file, not a folder"
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            return ""
+    except OSError as exc:
+        return f"cannot be written: {exc.strerror}"
+
+
+def _why_no_journal(path: Path) -> str:
+    """Return why a monitor cannot use a journal that exists; one that another monitor writes is not a mistake."""
+    if not path.exists():
+        return ""
+    try:
+        Reader(path).close()
+    except NotFoundError:
+        return f"{path} is not a file"
+    except JournalError as exc:
+        return str(exc) if "is a journal of version" in str(exc) else ""  # a monitor repairs a damaged one
+    return ""
+
+
+def _why_no_port(port: int) -> str:
+    """Return why the health port cannot be opened; if something answers like a monitor, it is one that runs."""
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return ""
+    except OSError as exc:
+        if exc.errno == errno.EADDRINUSE and _is_health_port(port):
+            return ""
+        return f"{port} cannot be opened: {exc.strerror}; choose another port"
+
+
+def _is_health_port(port: int) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/livez", timeout=1) as answer:
+            return bool(answer.status == 200)
+    except (OSError, ValueError, HTTPException):
+        return False
+
+
+# key, check, and the checks without which it says nothing
+_SITE_CHECKS: tuple[tuple[str, Callable[[SiteTable], None], tuple[Callable[[SiteTable], None], ...]], ...] = (
+    ("plant", _check_plant, ()),
+    ("lost_after_s", _check_silence, (_check_plant,)),
+    ("source", _check_file, ()),
+    ("model", _check_model, (_check_plant,)),
+    ("mapping", _check_mapping, (_check_plant,)),
+    ("source", _check_source, (_check_plant, _check_file, _check_mapping)),
 )

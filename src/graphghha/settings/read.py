@@ -1,5 +1,7 @@
 """Reads a settings file and reports everything that is wrong with it: where, what, and what to write instead."""
 
+import copy
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +16,8 @@ from graphghha.settings.consistency import contradictions, unusable_parts
 from graphghha.settings.tables import OTHER_ZONES, SINKS, TABLES, UNREADABLE_SOURCE, MonitorTable, Settings
 
 Location = tuple[int | str, ...]
+MOST_ROUNDS = 20  # every round removes at least one mistake
+NEEDED_KEYS = ("name", "source", "kind", "path", "address")  # of a site or sink
 
 
 def read_settings(path: Path) -> Settings:
@@ -36,10 +40,74 @@ def parse_settings(raw: Mapping[str, Any], folder: Path, where: str) -> Settings
 def find_problems(path: Path) -> list[str]:
     """Return everything that would keep `graphghha watch` from starting, in models, mappings and sources too."""
     try:
-        settings = read_settings(path)
+        raw = _read_toml(path)
     except GraphGHHAError as exc:
         return str(exc).splitlines()
-    return [f"{path}: {problem}" for problem in unusable_parts(settings)]
+    settings, found = sound_part(raw, path.parent)
+    return [f"{path}: {problem}" for problem in dict.fromkeys(found.problems)] + (
+        [f"{path}: {found.renumber(text)}" for text in (*contradictions(settings), *unusable_parts(settings))]
+        if settings is not None
+        else []
+    )
+
+
+class Findings:
+    """What is wrong with the tables of a file, and the numbers that the remaining tables have in the file."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.problems: list[str] = []
+        self.numbers = {
+            name: list(range(len(raw[name]))) for name in ("site", "sink") if isinstance(raw.get(name), list)
+        }
+
+    def renumber(self, text: str) -> str:
+        """Return a problem with the numbers that its tables have in the file."""
+
+        def in_file(match: re.Match[str]) -> str:
+            return f"{match[1]}[{self.numbers[match[1]][int(match[2])]}]"
+
+        return re.sub(r"\b(site|sink)\[(\d+)\]", in_file, text)
+
+
+def sound_part(raw: Mapping[str, Any], folder: Path) -> tuple[Settings | None, Findings]:
+    """Return the settings without their mistakes, and the mistakes, so that one round finds what else is wrong."""
+    left = copy.deepcopy({"monitor": {}} | dict(raw))
+    found = Findings(left)
+    for _ in range(MOST_ROUNDS):
+        try:
+            return Settings.model_validate(left, context={"folder": folder}), found
+        except ValidationError as exc:
+            found.problems += [found.renumber(problem) for problem in _describe_errors(exc)]
+            locations = [_location_in_file(error) for error in exc.errors(include_url=False, include_input=False)]
+            if not _leave_out(left, locations, found):
+                return None, found
+    return None, found
+
+
+def _leave_out(left: dict[str, Any], locations: Iterable[Location], found: Findings) -> bool:
+    """Remove what is wrong: a key, or its whole table if that cannot do without it; return whether a site is left."""
+    whole: set[tuple[str, int]] = set()
+    for location in locations:
+        match location:
+            case ("site" | "sink" as name,) if found.numbers.get(name):
+                pass  # there are too few sound ones, which is reported by their own mistakes
+            case ("site" | "sink" as name, int(number), str(key), *_) if key not in NEEDED_KEYS and number < len(
+                left[name]
+            ):
+                if left[name][number].pop(key, None) is None:  # it was removed before, or is needed in this place
+                    whole.add((name, number))
+            case ("site" | "sink" as name, int(number), *_):
+                whole.add((name, number))
+            case (str(table), str(key), *_) if isinstance(left.get(table), dict):
+                left[table].pop(key, None)
+            case (str(table), *_) if table == "monitor":
+                left[table] = {}
+            case (str(table), *_):
+                left.pop(table, None)
+    for name, number in sorted(whole, reverse=True):
+        del left[name][number]
+        del found.numbers[name][number]
+    return bool(left.get("site"))
 
 
 def _config_error(where: str, problems: Iterable[str]) -> ConfigError:

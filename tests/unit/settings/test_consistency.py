@@ -1,6 +1,7 @@
 """Tables that contradict each other, and parts that do not fit together."""
 
 import shutil
+import socket
 
 import pytest
 
@@ -101,3 +102,43 @@ def test_zones_that_disagree_with_the_source_are_an_error(write):
     assert problem == (
         f"{path}: site[0].zones: 2 zones are asked for, and the source has 1 zone; leave it out, or write 1"
     )
+
+
+def test_everything_is_found_in_one_round(write):
+    """Mistakes of the tables, contradictions between them, and parts that cannot be used, with the file's numbers."""
+    path = write(
+        """
+        monitor = {state_dir = "/proc/nope", keep_dayz = 3}
+        [[site]]
+        source = "mqtt://broker/plant"
+        [[site]]
+        name = "a"
+        source = "sim:fcu?zones=2"
+        plant = "fcuu"
+        [[site]]
+        name = "a"
+        source = "csv:nowhere.csv"
+        zones = 1
+        lost_after_s = -3
+        """
+    )
+    problems = [line.removeprefix(f"{path}: ") for line in find_problems(path)]
+    assert [each.partition(":")[0] for each in problems] == [
+        "monitor.keep_dayz",
+        "site[0].name",
+        "site[0].zones",
+        "site[2].lost_after_s",
+        "site[2].name",
+        "site[1].plant",
+        "site[2].source",
+        "monitor.state_dir",
+    ]
+
+
+def test_a_file_in_place_of_the_state_folder_and_a_taken_port_are_reported(write):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        path = write(f"{SITE}\n[health]\nport = {port}\n")
+        assert any(f"health.port: {port} cannot be opened" in each for each in find_problems(path))
+    (path.parent / "graphghha-state").write_text("not a folder")
+    assert any("is a file, not a folder" in each for each in find_problems(path))
