@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 EXIT_CODE = 130  # 128 + SIGINT, as shells use it
+_COMPILED = ("numpy", "pyarrow", "scipy", "torch")
 _AGAIN = "nothing was written; start the same command again"
 _HINTS = {
     "alarms": "what was recorded is in the journal",
@@ -28,7 +29,7 @@ def interrupted(command: str | None) -> str:
 
 @contextmanager
 def safe_while_importing() -> Iterator[None]:
-    """End the process at once if Ctrl-C comes while torch is imported: its C++ part cannot pass an exception on."""
+    """End the process at once if Ctrl-C comes while a large library is imported: C++ cannot pass an exception on."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -38,8 +39,8 @@ def safe_while_importing() -> Iterator[None]:
         return
 
     def handle(number: int, frame: object) -> None:
-        spec = getattr(sys.modules.get("torch"), "__spec__", None)
-        if getattr(spec, "_initializing", False):
+        specs = (getattr(sys.modules.get(name), "__spec__", None) for name in _COMPILED)
+        if any(getattr(spec, "_initializing", False) for spec in specs):
             os.write(2, f"{interrupted(None)}\n".encode())
             os._exit(EXIT_CODE)
         raise KeyboardInterrupt

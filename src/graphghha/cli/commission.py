@@ -52,11 +52,14 @@ def commission(
 
     from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.commissioning.rows import commission_file, describe
+    from graphghha.errors import CheckpointError
     from graphghha.models import check_destination, load_model, save_model
     from graphghha.wiring import commission_site
 
     check_destination(out)
     base = load_model(model)
+    if not base.judges_zones:
+        raise CheckpointError(f"{model.name}: judges single nodes; commissioning needs a model that judges zones")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading the site's days", total=days * 1440)

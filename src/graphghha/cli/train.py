@@ -8,7 +8,10 @@ import click
 from graphghha.cli._output import echo
 from graphghha.cli._outputs import OUTPUT_FOLDER
 
-_PRESET = "The recipe: zones is for any building, with generic attacks; default for buildings like the reference."
+_PRESET = (
+    "The recipe: zones is for any building, with generic attacks; default for buildings like the reference; quick, "
+    "a few minutes, to try things out."
+)
 _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32."
 
 
@@ -27,7 +30,9 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
     type=click.Path(path_type=Path, dir_okay=False),
     help="With --plant: attacks in the data (start,end,nodes,class[,file]); their rows are left out.",
 )
-@click.option("--preset", type=click.Choice(["default", "zones"]), default="default", show_default=True, help=_PRESET)
+@click.option(
+    "--preset", type=click.Choice(["default", "quick", "zones"]), default="default", show_default=True, help=_PRESET
+)
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option(
     "--work",
@@ -49,7 +54,7 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 @click.option(
     "--alert-budget",
     metavar="N/day",
-    help="False alarms that the thresholds allow (default: 0.2/day; zones 0.1/day; --plant 1/day, also N/h, N/week).",
+    help="False alarms allowed (default: 0.2/day; zones 0.1/day; quick and --plant 1/day, the latter also N/h, N/week).",
 )
 def train(
     plant: Path | None,
@@ -81,7 +86,15 @@ def train(
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
     with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+        parts = bar.add_task("", total=None, figures="")
         task = bar.add_task("network", total=None, figures="", visible=False)
+
+        def say(line: str) -> None:
+            console.print(line)
+            bar.reset(parts, total=None, description=line.partition(":")[0], figures="")
+
+        def on_part(done: int, total: int) -> None:
+            bar.update(parts, completed=done, total=total, figures=f"{done} of {total}")
 
         def on_step(p: FitProgress) -> None:
             figures = f"loss {p.loss:.4f}" + (f", F1 {p.f1:.3f}" if p.f1 == p.f1 else "")
@@ -93,8 +106,9 @@ def train(
             work or out.resolve().with_name(out.resolve().name + ".work"),
             **settings,
             budget_per_day=parse_budget(alert_budget) if alert_budget else None,
-            progress=console.print,
+            progress=say,
             on_step=on_step,
+            on_part=on_part,
         )
     echo(str(out))
 

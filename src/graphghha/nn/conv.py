@@ -42,7 +42,7 @@ class GraphGHHAConv(nn.Module):
 
     def __init__(
         self,
-        in_channels: int,
+        in_channels: Any,  # an int; the checks below name what else arrives
         out_channels: int,
         heads: int = 1,
         concat: bool = True,
@@ -67,7 +67,8 @@ class GraphGHHAConv(nn.Module):
             )
         check_global_norm(global_norm)
         rule = NeighborRule(max_neighbors=max_neighbors, policy=policy)  # checks both
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        self.in_channels: int = in_channels
+        self.out_channels, self.heads, self.concat = out_channels, heads, concat
         self.add_self_loops, self.edge_dim, self.global_norm = add_self_loops, edge_dim, global_norm
         self.max_neighbors, self.policy = rule.max_neighbors, rule.policy
         width = 2 * heads * -(-out_channels // 2)  # k: both halves of every head are ceil(out / 2) wide

@@ -91,22 +91,21 @@ def _leave_out(left: dict[str, Any], locations: Iterable[Location], found: Findi
         match location:
             case ("site" | "sink" as name,) if found.numbers.get(name):
                 pass  # there are too few sound ones, which is reported by their own mistakes
-            case ("site" | "sink" as name, int(number), str(key), *_) if key not in NEEDED_KEYS and number < len(
-                left[name]
-            ):
-                if left[name][number].pop(key, None) is None:  # it was removed before, or is needed in this place
+            case ("site" | "sink" as name, int(number), str(key), *_) if key not in NEEDED_KEYS:
+                table = left[name][number]
+                if not isinstance(table, dict) or table.pop(key, None) is None:  # nothing is left to leave out
                     whole.add((name, number))
             case ("site" | "sink" as name, int(number), *_):
                 whole.add((name, number))
-            case (str(table), str(key), *_) if isinstance(left.get(table), dict):
-                left[table].pop(key, None)
-            case (str(table), *_) if table == "monitor":
-                left[table] = {}
-            case (str(table), *_):
-                left.pop(table, None)
-    for name, number in sorted(whole, reverse=True):
-        del left[name][number]
-        del found.numbers[name][number]
+            case (str(first), str(key), *_) if isinstance(left.get(first), dict):
+                left[first].pop(key, None)
+            case (str(first), *_) if first == "monitor":
+                left[first] = {}
+            case (str(first), *_):
+                left.pop(first, None)
+    for kind, number in sorted(whole, reverse=True):
+        del left[kind][number]
+        del found.numbers[kind][number]
     return bool(left.get("site"))
 
 

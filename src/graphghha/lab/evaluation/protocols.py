@@ -50,10 +50,9 @@ class DeployConfig:
     schedule: Schedule = Schedule(mean_gap_days=10.0, lasting_share=0.1)
 
     def __post_init__(self) -> None:
-        if min(self.runs, self.days, self.zones) < 1 or min(self.seed, self.unseen_runs) < 0:
-            raise ConfigError(
-                "deploy protocol: give runs, days and zones of at least 1, and a seed and unseen_runs of at least 0"
-            )
+        for name, least in (("runs", 1), ("days", 1), ("zones", 1), ("seed", 0), ("unseen_runs", 0)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"deploy protocol: {name} {getattr(self, name)}; give at least {least}")
         if not 0 <= self.history_hours <= FULL_HISTORY_HOURS:
             raise ConfigError(f"deploy protocol: history_hours is {self.history_hours}; give 0 to {FULL_HISTORY_HOURS}")
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,8 @@ def read_labelled_run(path: Path, plant: Plant, *, any_reporting: bool = False) 
         zones=len(meta.zones),
         cases=labels.cases,
     )
-    return LabelledRun(run, lambda: _days(rows, labels, plant.template.num_nodes), f"{_digest(path)} {run!r}")
+    days = partial(_days, rows, labels, plant.template.num_nodes)
+    return LabelledRun(run, days, f"{_digest(path)} {run!r}", where=str(path))
 
 
 def _digest(path: Path) -> str:

@@ -44,6 +44,7 @@ class LabelledRun:
     days: Callable[[], Iterator[LabelledDay]]
     identity: str  # equal for equal readings and labels; a key for cached results
     history_rows: int = HISTORY_ROWS  # rows given to a detector before the first scored one
+    where: str = ""  # the file it is read from, for error messages
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +152,8 @@ def record_panel(
         on_day()
     if done <= HISTORY_ROWS:
         raise DataError(
-            f"{run.source}: has {done} rows, and the first {HISTORY_ROWS} only fill the windows; give a longer run"
+            f"{labelled.where or run.source}: has {done} rows, and the first {HISTORY_ROWS} only fill the windows; "
+            "give a longer run"
         )
     visible = np.concatenate(observable)
     near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)

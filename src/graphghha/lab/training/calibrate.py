@@ -19,7 +19,7 @@ from graphghha.lab.runs import Recording, Run, canonical_run, record
 from graphghha.lab.training.recipe import Recipe
 from graphghha.lab.training.temperature_scaling import fit_calibration
 from graphghha.lab.training.validation import Validation, false_alarm_counter
-from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
 from graphghha.models import Calibration, Model, Thresholds, log_probabilities
 from graphghha.nn import ADU
 from graphghha.plants import Plant, load_plant
@@ -52,7 +52,12 @@ class TrainedNetwork:
 
 
 def calibrate_and_threshold(
-    trained: TrainedNetwork, recipe: Recipe, config: CalibrationConfig, *, progress: Callable[[str], None]
+    trained: TrainedNetwork,
+    recipe: Recipe,
+    config: CalibrationConfig,
+    *,
+    progress: Callable[[str], None],
+    on_part: OnPart = no_parts,
 ) -> Model:
     """Score the validation buildings, fit calibration and threshold on them, and assemble the model."""
     model = _assemble(trained, IDENTITY, Thresholds(rule=config.rule, group=config.group))
@@ -61,7 +66,7 @@ def calibrate_and_threshold(
     attacked = config.validation.attacked(recipe, trained.provenance["cases_seen"])
     normal = config.validation.normal(recipe)
     progress(f"calibration and alert budget: {len(attacked)} attacked and {len(normal)} normal validation buildings")
-    with worker_processes(recipe.workers) as pool:
+    with worker_processes(recipe.workers, on_part) as pool:
         recordings = list(pool.map(partial(_record, model, config.engine), [*attacked, *normal]))
     calibration = _calibrate(recordings[: len(attacked)], trained.plant)
     recordings = [_apply(calibration, recording) for recording in recordings]

@@ -15,6 +15,7 @@ from graphghha.lab.runs import Run
 from graphghha.lab.training.cache import reading
 from graphghha.lab.training.expectation import fit_expectation
 from graphghha.lab.training.windows import LabelledWindows, flat_values, labelled_windows, recent_rows, signal_features
+from graphghha.lab.training.workers import OnPart, counted, no_parts
 from graphghha.plants import Plant
 from graphghha.windows import Expectation, FeatureNorm, Preprocessing, Scaler, fit_scaler, noise_floor
 
@@ -30,21 +31,25 @@ def fit_preprocessing(
     rows_per_day: int,
     seed: int,
     progress: Callable[[str], None] = lambda line: None,
+    on_part: OnPart = no_parts,
 ) -> Preprocessing:
     """Fit on normal runs; parts that an earlier run left in `work` are read from there."""
     work.mkdir(parents=True, exist_ok=True)
     progress("scaler: reading normal buildings")
-    scaler = _cached_json(work / "scaler.json", Scaler, partial(_fit_scaler, plant, runs))
+    scaler = _cached_json(work / "scaler.json", Scaler, partial(_fit_scaler, plant, runs, on_part))
     progress("expectation: predicting each signal from the others")
-    expectation = _cached_expectation(work / "expectation.safetensors", plant, runs, scaler, rows_per_day, seed)
+    expectation = _cached_expectation(
+        work / "expectation.safetensors", plant, runs, scaler, rows_per_day, seed, on_part
+    )
     progress("features: measuring their spread in normal operation")
     norm = _cached_json(work / "features.json", FeatureNorm, partial(_fit_norm, plant, runs, scaler, expectation, pool))
     return Preprocessing(scaler, expectation, norm)
 
 
-def _fit_scaler(plant: Plant, runs: Sequence[Run]) -> Scaler:
+def _fit_scaler(plant: Plant, runs: Sequence[Run], on_part: OnPart) -> Scaler:
     """Fit on every 37th minute; 37 is coprime to 60, so that all minutes of the hour occur equally often."""
-    values = np.concatenate([flat_values(day)[::37] for run in runs for day in run.simulate(plant)])
+    every = counted(runs, len(runs), on_part)
+    values = np.concatenate([flat_values(day)[::37] for run in every for day in run.simulate(plant)])
     signals = plant.template.point_signals
     fresh = np.ones(values.shape, np.bool_)
     return fit_scaler(values, fresh, signals * runs[0].zones, plant.signals, [run.span(plant) for run in runs])
@@ -65,11 +70,12 @@ def _cached_json(path: Path, kind: Any, make: Callable[[], Any]) -> Any:
 
 
 def _cached_expectation(
-    path: Path, plant: Plant, runs: Sequence[Run], scaler: Scaler, rows_per_day: int, seed: int
+    path: Path, plant: Plant, runs: Sequence[Run], scaler: Scaler, rows_per_day: int, seed: int, on_part: OnPart
 ) -> Expectation:
     if not path.exists():
         rng = np.random.default_rng([seed, 4])
-        days = [rows for run in runs for rows in recent_rows(plant, run, scaler, rows_per_day, rng)]
+        every = counted(runs, len(runs), on_part)
+        days = [rows for run in every for rows in recent_rows(plant, run, scaler, rows_per_day, rng)]
         inputs, values = (np.concatenate(column) for column in zip(*days, strict=True))
         scale = dict(zip(scaler.signals, scaler.scale, strict=True))
         noise = {signal.name: signal.noise for signal in plant.signals}

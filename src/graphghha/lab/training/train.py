@@ -23,8 +23,9 @@ from graphghha.lab.training.calibrate import CalibrationConfig, TrainedNetwork, 
 from graphghha.lab.training.fit import FitConfig, Progress, fit
 from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.lab.training.recipe import NOT_DATA, Recipe
+from graphghha.lab.training.validation import Validation
 from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
-from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
 from graphghha.lab.training.zone_recipe import ZoneRecipe
 from graphghha.lab.training.zone_train import train_zone_model
 from graphghha.models import check_destination, save_model
@@ -39,8 +40,23 @@ DEFAULT = Recipe(
     adu={"neighbors": NeighborRule(max_neighbors=8)},
 )
 ZONES = ZoneRecipe(adu={"neighbors": NeighborRule(max_neighbors=8)})
-PRESETS = ("default", "zones")
-BUDGETS = {"default": 0.2, "zones": 0.1}  # false alarms a day, if none are given
+# to try a layer or a change: the same steps on few and small buildings, in minutes; not a model to rely on
+QUICK = replace(
+    DEFAULT,
+    zones=4,
+    normal_runs=4,
+    normal_days=10,
+    attacked_runs=6,
+    attacked_days=12,
+    validation_runs=2,
+    validation_days=8,
+    stride_min=30,
+    keep_zones=4,
+    fit=FitConfig(epochs=1),
+)
+QUICK_VALIDATION = Validation(attacked_runs=3, attacked_days=10, normal_runs=2, normal_days=6)
+PRESETS = ("default", "quick", "zones")
+BUDGETS = {"default": 0.2, "quick": 1.0, "zones": 0.1}  # false alarms a day, if none are given
 
 
 def parse_budget(text: str) -> float:
@@ -63,6 +79,7 @@ def train_model(
     budget_per_day: float | None,
     progress: Callable[[str], None],
     on_step: Callable[[Progress], None],
+    on_part: OnPart = no_parts,
 ) -> None:
     """Train a model by a recipe of PRESETS and write its directory `out`."""
     check_destination(out)  # now, and not after half an hour of training
@@ -76,9 +93,9 @@ def train_model(
             fit=replace(ZONES.fit, dtype=dtype, seed=seed),
             budget_per_day=budget_per_day,
         )
-        save_model(train_zone_model(zones, work, progress=progress, on_step=on_step), out)
+        save_model(train_zone_model(zones, work, progress=progress, on_step=on_step, on_part=on_part), out)
         return
-    recipe = DEFAULT
+    recipe = QUICK if preset == "quick" else DEFAULT
     recipe = replace(
         recipe,
         seed=seed,
@@ -86,10 +103,12 @@ def train_model(
         adu={**recipe.adu, "layer": layer},
         fit=replace(recipe.fit, seed=seed, dtype=dtype),
     )
-    trained = train_network(recipe, work, progress=progress, on_step=on_step)
+    trained = train_network(recipe, work, progress=progress, on_step=on_step, on_part=on_part)
     engine = EngineConfig(dtype=dtype)  # calibrate in the arithmetic that the model is meant for
     config = CalibrationConfig(budget_per_day=budget_per_day, engine=engine)
-    save_model(calibrate_and_threshold(trained, recipe, config, progress=progress), out)
+    if preset == "quick":
+        config = replace(config, validation=QUICK_VALIDATION)
+    save_model(calibrate_and_threshold(trained, recipe, config, progress=progress, on_part=on_part), out)
 
 
 def train_network(
@@ -99,6 +118,7 @@ def train_network(
     progress: Callable[[str], None],
     on_step: Callable[[Progress], None],
     snapshot: Path | None = None,
+    on_part: OnPart = no_parts,
 ) -> TrainedNetwork:
     """Fit the preprocessing on normal buildings, and the network on normal and attacked ones.
 
@@ -117,9 +137,16 @@ def train_network(
     check_settings(work / "recipe.json", {**data_settings, "cases": cases.seen, "version": __version__})
     check_settings(snapshot.with_suffix(".json"), {"adu": settings["adu"], "fit": settings["fit"]})
     normal, attacked, selection = recipe.normal(), recipe.attacked(cases.seen), recipe.selection(cases.seen)
-    with worker_processes(recipe.workers) as pool:
+    with worker_processes(recipe.workers, on_part) as pool:
         preprocessing = fit_preprocessing(
-            plant, normal, work, pool, rows_per_day=recipe.expectation_rows_per_day, seed=recipe.seed, progress=progress
+            plant,
+            normal,
+            work,
+            pool,
+            rows_per_day=recipe.expectation_rows_per_day,
+            seed=recipe.seed,
+            progress=progress,
+            on_part=on_part,
         )
         progress(f"windows: {len(normal)} normal and {len(attacked)} attacked buildings")
         collect = partial(collect_windows, recipe, preprocessing, work)

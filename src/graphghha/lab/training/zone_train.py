@@ -19,7 +19,7 @@ from graphghha.engine import Engine, FrozenModel
 from graphghha.lab.runs import split_cases
 from graphghha.lab.training.cache import check_settings, reading
 from graphghha.lab.training.fit import Progress
-from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
 from graphghha.lab.training.zone_calibrate import IDENTITY, calibrate_zones
 from graphghha.lab.training.zone_fit import adu_odds, fit_zones
 from graphghha.lab.training.zone_preprocessing import fit_zone_preprocessing
@@ -41,6 +41,7 @@ def train_zone_model(
     *,
     progress: Callable[[str], None],
     on_step: Callable[[Progress], None] = lambda progress: None,
+    on_part: OnPart = no_parts,
 ) -> Model:
     """Train a model by a recipe; `work` keeps the intermediate results, so that a killed run continues."""
     torch.set_num_threads(recipe.workers)
@@ -48,7 +49,7 @@ def train_zone_model(
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
     check_settings(work / "recipe.json", {**data_settings, "version": __version__})
-    with worker_processes(recipe.workers) as pool:
+    with worker_processes(recipe.workers, on_part) as pool:
         preprocessing = fit_zone_preprocessing(recipe, work, pool, progress=progress)
         progress(f"windows: {recipe.attacked_buildings} random buildings under generic attacks")
         collect = partial(collect_zone_windows, recipe, preprocessing, work)
