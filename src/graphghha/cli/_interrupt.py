@@ -16,6 +16,7 @@ _HINTS = {
     "commission": "no model was written; start the same command again",
     "demo": "nothing is kept; start it again",
     "evaluate": "no report was written; start the same command again (--work keeps fitted baselines)",
+    "serve": "the same command goes on where it stopped",
     "simulate": "no file was left half written; start the same command again",
     "train": "finished steps are in the work folder; the same command continues there",
     "watch": "the same command goes on where it stopped, if --state or a settings file names a folder for its journal",

@@ -19,7 +19,7 @@ from graphghha.cli._incident_text import (
 )
 from graphghha.cli._journal import JournalCommand, on_journal
 from graphghha.cli._output import echo, echo_json
-from graphghha.cli._outputs import check_writable
+from graphghha.cli._outputs import OUTPUT_FILE
 from graphghha.errors import ConfigError
 
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
@@ -85,7 +85,7 @@ def list_(
 @click.option("--why", is_flag=True, help="Also show the model's neighbors, weights and gates.")
 @click.option(
     "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     help="Write the incident as one page with plots, to print or hand on.",
 )
 def show(
@@ -103,8 +103,6 @@ def show(
     from graphghha.monitor import Reader, site_rate
     from graphghha.monitor.story import story, story_lines
 
-    if html is not None:
-        check_writable(html)
     with Reader(path) as reader:
         body, events = reader.incident(incident), story(reader.incident_events(incident))
         if body is None:
@@ -239,7 +237,7 @@ def kpi(path: Path, site: str | None, as_json: bool) -> None:
 @alarms.command(cls=JournalCommand)
 @on_journal
 @click.option("--what", multiple=True, type=click.Choice(DISPOSITIONS), help="Only these dispositions.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write this file (default: print).")
+@click.option("--out", type=OUTPUT_FILE, help="Write this file (default: print).")
 def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], out: Path | None) -> None:
     """Export dispositions as labels (CSV).
 
@@ -253,8 +251,6 @@ def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], o
     from graphghha.monitor.labels import COLUMNS
     from graphghha.monitor.labels import labels as read_labels
 
-    if out is not None:
-        check_writable(out)
     with Reader(path) as reader:
         sites = [site] if site else list(reader.sites())
         if len(sites) > 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphghha.cli._output import echo_json
-from graphghha.cli._outputs import OUTPUT_FILE
+from graphghha.cli._outputs import OUTPUT_FILE, OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from graphghha.lab.bench.detection.paper_protocol import PaperBench
@@ -61,7 +61,7 @@ def _study(default_sizes: str) -> Callable[[Study], click.Command]:
                 "--work",
                 default=WORK,
                 show_default=True,
-                type=click.Path(path_type=Path, file_okay=False),
+                type=OUTPUT_FOLDER,
                 help="Folder for intermediate results.",
             ),
             click.option("--quick", is_flag=True, help="Smoke run of about five minutes; not a measurement."),

@@ -35,13 +35,13 @@ def serve(config: Path, port: int | None, force: bool, as_json: bool) -> None:
         web = replace(web, port=port)
     secrets = [path.read_text(encoding="utf-8").strip() for path in settings.secret_files()]
     set_up_logs(settings.log.level, settings.log.style, secrets=secrets)
-    with handle_signals() as attach:
+    with handle_signals() as signals:
         if not force:
             refuse_implausible(settings)
         sock = listen(web)
         service = open_monitor(settings)
         process = WebProcess(web, sock)
-        attach(service)
+        signals.attach(service)
         where = first_address(web, sock)
         process.start()
         if as_json:
@@ -52,3 +52,5 @@ def serve(config: Path, port: int | None, force: bool, as_json: bool) -> None:
             service.run()
         finally:
             process.stop()
+        if signals.is_interrupted:  # everything is stored by now
+            raise KeyboardInterrupt

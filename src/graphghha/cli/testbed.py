@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._outputs import OUTPUT_FOLDER
 
 
 @click.group()
@@ -21,9 +22,7 @@ def testbed() -> None:
     "--weather", required=True, type=click.Path(path_type=Path), help="Hourly file with the outdoor air of that year."
 )
 @click.option("--hourly", type=click.Path(path_type=Path), help="Hourly file of the fault-free year, for plots.")
-@click.option(
-    "--report", type=click.Path(path_type=Path, file_okay=False), help="Folder for a Markdown page and plots."
-)
+@click.option("--report", type=OUTPUT_FOLDER, help="Folder for a Markdown page and plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def calibrate(mean: Path, std: Path, weather: Path, hourly: Path | None, report: Path | None, as_json: bool) -> None:
     """Compare the simulator with published data.

@@ -54,7 +54,7 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 @click.option(
     "--alert-budget",
     metavar="N/day",
-    help="False alarms allowed (default: 0.2/day; zones 0.1/day; quick and --plant 1/day, the latter also N/h, N/week).",
+    help="False alarms allowed (default: 0.2/day; zones 0.1/day; quick and --plant 1/day; --plant also N/h, N/week).",
 )
 def train(
     plant: Path | None,
