@@ -7,6 +7,7 @@ import pytest
 
 from faults.broker import Broker, free_port
 from graphghha.monitor import Journal, Monitor
+from graphghha.monitor.conditions import read_conditions
 from graphghha.monitor.service import Service
 from graphghha.sources import open_source, parse_address
 from monitor_builders import CONFIG, PLANT, detector
@@ -47,8 +48,8 @@ def test_a_refused_password_is_an_event_a_condition_and_a_reason(tmp_path, watch
         until(lambda: bodies(reader, "source.unreachable"), "the report", 30)
         (body,) = bodies(reader, "source.unreachable")
         assert "Not authorized" in body["reason"] and body["priority"] == "high"
-        (condition,) = reader.summary("office")["conditions"]
-        assert condition["kind"] == "source.unreachable" and "Not authorized" in condition["text"]
+        (condition,) = read_conditions(reader)
+        assert condition.kind == "source.unreachable" and "Not authorized" in condition.text
     finally:
         broker.stop()
 
@@ -63,7 +64,7 @@ def test_a_dead_broker_is_reported_and_so_is_its_return(tmp_path, watched):
     broker.start()
     try:
         until(lambda: bodies(reader, "source.reachable"), "its return", 60)
-        assert reader.summary("office")["conditions"] == []
+        assert read_conditions(reader) == []
     finally:
         broker.stop()
 
