@@ -12,9 +12,16 @@ from dataclasses import dataclass
 from graphghha.exports.naming import Kind, words_of
 from graphghha.exports.notes import Guess
 
-_EQUIPMENT = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5})([A-Za-z]?)(?=[-_./: ]|$)")
-_SINGLE = re.compile(r"([A-Za-z]{1,12})[-_ ]?(\d{1,5}[A-Za-z]?)[-_./: ]+(\S.*)")
-_ENGINES = ("NAE", "NCE", "NIE", "NAJ", "JACE", "N", "FC", "SITE", "BLDG", "FLOOR", "FLR", "LEVEL")  # hold no points
+_NUMBER = r"\d{1,5}[A-Za-z]?(?:[-_]\d{1,4}(?=[-_./: ]|$))?"  # 12, 12A, 1-04
+_EQUIPMENT = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
+_SINGLE = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
+# equipment that may stand behind other equipment in a name, or have no separator behind its number
+_KNOWN = r"(?:AHU|RTU|DOAS|MAU|VAV|CAV|FCU|FPB|FPVAV|TU|HP|WSHP|CH|BLR|CT|HX|CRAC)"
+_NESTED = re.compile(rf"({_KNOWN})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)", re.IGNORECASE)
+_JOINED = re.compile(rf"({_KNOWN})(\d{{1,5}})([A-Za-z]\S.*)", re.IGNORECASE)
+# parts of paths that are places or engines, not equipment
+_PLACES = ("B", "F", "L", "FL", "LVL", "SITE", "BLDG", "BUILDING", "FLOOR", "FLR", "LEVEL", "WING")
+_ENGINES = ("NAE", "NCE", "NIE", "NAJ", "JACE", "N", "FC", *_PLACES)
 ALIKE = 0.4  # share of points that two copies have in common at least
 
 
@@ -35,27 +42,41 @@ class Template:
 def split_name(name: str) -> tuple[str, str, str]:
     """Return the letters and the number of the equipment in a name, and the rest; empty texts if there is none."""
     *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
-    if match := _SINGLE.fullmatch(last.strip()):
-        return match[1].upper(), match[2].upper(), match[3].strip()
+    if match := _SINGLE.fullmatch(last.strip()) or _JOINED.fullmatch(last.strip()):
+        if (inner := _NESTED.fullmatch(match[3].strip())) and inner[1].upper() != match[1].upper():
+            match = inner
+        return match[1].upper(), _number(match[2]), match[3].strip()
     for at in reversed(range(len(path))):
-        found = _EQUIPMENT.findall(path[at])
+        found = [each for each in _EQUIPMENT.findall(path[at]) if each[0].upper() not in _PLACES]
         if found:
-            letters, number, suffix = found[-1]
+            letters, number = found[-1]
             rest = "-".join(part.strip() for part in (*path[at + 1 :], last))
-            return letters.upper(), f"{number}{suffix}".upper(), rest
+            return letters.upper(), _number(number), rest
     return "", "", name.strip()
+
+
+def _number(text: str) -> str:
+    return text.upper().replace("_", "-")
 
 
 def parent_of(name: str) -> str:
     """Return the piece of equipment in front of that of a name, `AHU1` of `AHU1/VAV-12/ZN-T`, or an empty text."""
     *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
-    if not _SINGLE.fullmatch(last.strip()):
-        own = next((part for part in reversed(path) if _EQUIPMENT.search(part)), None)
+    if match := _SINGLE.fullmatch(last.strip()):
+        inner = _NESTED.fullmatch(match[3].strip())
+        if inner and inner[1].upper() != match[1].upper():
+            return last.strip()[: match.start(3)].rstrip("-_./: ")
+    else:
+        own = next((part for part in reversed(path) if _is_piece(part)), None)
         path = path[: path.index(own)] if own else []
     for part in reversed(path):
         if (found := _EQUIPMENT.search(part)) and found[1].upper() not in _ENGINES:
             return found[0]
     return ""
+
+
+def _is_piece(part: str) -> bool:
+    return any(letters.upper() not in _PLACES for letters, _ in _EQUIPMENT.findall(part))
 
 
 def role_of(rest: str, kind: Kind) -> str:
@@ -164,6 +185,7 @@ def _template(letters: str, pieces: Mapping[str, Mapping[str, str]]) -> Template
 
 def _spelling(letters: str, number: str, names: Iterable[str]) -> str:
     """Return the usual way to write a piece of equipment, such as `S-7` where one name has `S_7`."""
-    pattern = re.compile(rf"({letters}[-_ ]?{number})(?=[-_./: ]|$)", re.IGNORECASE)
+    digits = number.replace("-", "[-_]")
+    pattern = re.compile(rf"({letters}[-_ ]?{digits})(?=[-_./: ]|$|[A-Za-z])", re.IGNORECASE)
     found = Counter(match[1] for name in names if (match := pattern.search(name)))
     return found.most_common(1)[0][0] if found else f"{letters}-{number}"

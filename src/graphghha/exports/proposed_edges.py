@@ -164,7 +164,21 @@ def joining_edges(
     for central, box in _by_letters(rest):
         guesses.append(Guess(box.name, "fed by", central.name, "it is the equipment that such copies usually hang on"))
         edges += _joined(central, box, roles, ())
+    edges += _weather(templates, roles, edges)
     return tuple(edges), tuple(guesses)
+
+
+def _weather(templates: Sequence[Template], roles: Roles, known: Sequence[JoinedEdge]) -> Iterator[JoinedEdge]:
+    """Yield edges from outdoor air that is measured apart from the equipment to everything that has copies."""
+    joined = {(edge.source, edge.role, edge.target, edge.other) for edge in known}
+    for source in templates:
+        outdoor = [each for each in members(roles[source.name]) if each.is_measured and each.medium == "outdoor air"]
+        for target in templates if len(source.copies) == 1 else ():
+            for sensor in members(roles[target.name]) if len(target.copies) > 1 else ():
+                for own in outdoor:
+                    key = (source.name, own.name, target.name, sensor.name)
+                    if sensor.is_measured and sensor.quantity == own.quantity and key not in joined:
+                        yield JoinedEdge(*key, kind="near")
 
 
 def _joined(

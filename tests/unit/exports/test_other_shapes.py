@@ -78,6 +78,8 @@ def test_german_hours_over_the_change_to_summer_time(tmp_path):
     assert sorted(kinds.values()) == ["actuator", "sensor"]
     states = next(signal["states"] for signal in boilers["signal"] if "states" in signal)
     assert states == ["Aus", "Ein"]
+    outdoor = {edge["to"] for edge in plant["edge"] if edge["from"].endswith("AUSSEN-T") and edge["kind"] == "near"}
+    assert outdoor == {f"{boilers['name']}/VORLAUF-T"}  # outdoor air is shared
     assert any("clocks of Central Europe change" in guess.reason for guess in proposal.guesses)
 
 

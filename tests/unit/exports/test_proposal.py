@@ -7,7 +7,7 @@ from export_builders import read, table
 from graphghha.cli import main
 from graphghha.errors import DataError, GraphError
 from graphghha.exports import guess_kind, read_exports
-from graphghha.exports.equipment import find_templates, split_name
+from graphghha.exports.equipment import find_templates, parent_of, split_name
 from graphghha.exports.plant_toml import plant_toml
 from graphghha.exports.proposal import propose_plant
 from graphghha.graph import CpsGraph, Edge, EdgeKind, Node
@@ -24,12 +24,34 @@ from graphghha.plants import load_plant
         ("NAE1/N2-1.VAV-4.ZN-T", "VAV", "4", "ZN-T"),
         ("FCU 9 Room Temp", "FCU", "9", "Room Temp"),
         ("[default]Tank1/Pump/Cmd", "TANK", "1", "Pump-Cmd"),
+        ("B1.F2.VAV201.RoomTemp", "VAV", "201", "RoomTemp"),
+        ("B1.OutdoorTemp", "", "", "B1.OutdoorTemp"),
+        ("AHU_1_VAV_3_ZoneTemp", "VAV", "3", "ZoneTemp"),
+        ("VAV-1_04-ZN-T", "VAV", "1-04", "ZN-T"),
+        ("VAV2-11 Space Temp", "VAV", "2-11", "Space Temp"),
+        ("VAV101ZNT", "VAV", "101", "ZNT"),
+        ("S-7_EF5-C", "S", "7", "EF5-C"),
+        ("VAV-10-0CC-O", "VAV", "10", "0CC-O"),
         ("DA-P", "", "", "DA-P"),
         ("LIT101", "", "", "LIT101"),
     ],
 )
 def test_names_tell_the_equipment(name, letters, number, rest):
     assert split_name(name) == (letters, number, rest)
+
+
+@pytest.mark.parametrize(
+    "name, parent",
+    [
+        ("AHU1/VAV-12/ZN-T", "AHU1"),
+        ("AHU_1_VAV_3_ZoneTemp", "AHU_1"),
+        ("B1.F2.VAV201.RoomTemp", ""),
+        ("NAE1/N2-1.VAV-4.ZN-T", ""),
+        ("VAV-1_ZN-T", ""),
+    ],
+)
+def test_names_tell_what_stands_in_front_of_the_equipment(name, parent):
+    assert parent_of(name) == parent
 
 
 def templates(*names):
