@@ -112,4 +112,4 @@ def moving_unit_s(parts: Sequence[NDArray[np.float64]], step_s: float) -> float:
         found.append(float(lags[reached[0]] if len(reached) else lags[-1]))
     if not found:
         return step_s
-    return float(min((float(np.median(found)) * step_s) ** POWER / DIVISOR, LONGEST_UNIT_S))
+    return min(float((np.median(found) * step_s) ** POWER) / DIVISOR, LONGEST_UNIT_S)

@@ -1,5 +1,6 @@
 """Plants that users describe in a TOML file."""
 
+import numpy as np
 import pytest
 
 from graphghha.errors import ConfigError, DataError, GraphError
@@ -51,9 +52,7 @@ def test_copies_share_a_template_and_a_point_may_be_missing():
 
 def test_limits_are_those_of_the_instrument_or_none():
     points = Points.from_names(plant := parse_plant(TANKS), plant.template.points)
-    assert points.impossible(slice(None), __import__("numpy").array([[11.0, 1e9, -1e9, 0.0]])).tolist() == [
-        [True, False, False, False]
-    ]
+    assert points.impossible(slice(None), np.array([[11.0, 1e9, -1e9, 0.0]])).tolist() == [[True, False, False, False]]
 
 
 def test_a_path_is_read_and_a_missing_file_says_how_to_make_one(tmp_path):
@@ -83,3 +82,10 @@ def test_what_is_wrong_is_named_with_what_to_write(old, new, message):
 def test_a_graph_that_breaks_the_rules_is_refused():
     with pytest.raises(GraphError, match="comm edges go from"):
         parse_plant(TANKS.replace('"pump", "level", "phys"', '"pump", "level", "comm"'))
+
+
+def test_edges_between_templates_may_be_of_some_copies():
+    pairs = parse_plant(TANKS.replace('kind = "phys"\n', 'kind = "phys"\npairs = [["T1", "supply"]]\n'))
+    assert {(edge.source, edge.target) for edge in pairs.template.edges} == {("S1", "L1"), ("S1", "P_MAIN")}
+    with pytest.raises(ConfigError, match="must be a copy of each template"):
+        parse_plant(TANKS.replace('kind = "phys"\n', 'kind = "phys"\npairs = [["T9", "supply"]]\n'))

@@ -1,0 +1,115 @@
+"""Statistics of a plant of the user's own: they depend on rows alone, not on how rows are divided into portions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graphghha.engine.own_judge import OwnJudge
+from graphghha.graph import CpsGraph, Node
+from graphghha.lab.training.own_attacks import NormalPart
+from graphghha.lab.training.own_train import deal_parts, fit_normal
+from graphghha.models.own import RAISE_AT, JudgeRule
+from graphghha.plants import parse_plant
+from graphghha.windows.own_features import OwnFeaturizer
+from graphghha.windows.own_plan import OwnPlan, moving_unit_s
+
+PLANT = """
+[plant]
+step_s = 300
+[[template]]
+name = "loop"
+signal = [{ name = "a" }, { name = "b" }, { name = "c" }, { name = "setting", kind = "controller" }]
+"""
+
+
+def normal_rows(count, seed=0):
+    rng = np.random.default_rng(seed)
+    day = np.sin(2 * np.pi * np.arange(count) / 288)
+    a = day + rng.normal(0, 0.05, count)
+    b = 2 * a + rng.normal(0, 0.05, count)
+    return np.stack([a, b, -b + rng.normal(0, 0.05, count), np.full(count, 5.0)], axis=1)
+
+
+@pytest.fixture(scope="module")
+def preprocessing():
+    rows = normal_rows(12 * 288)
+    return fit_normal(parse_plant(PLANT), deal_parts([rows]), rows)[0]
+
+
+def test_portions_do_not_matter(preprocessing):
+    rows = normal_rows(500, seed=1)
+    fresh = np.isfinite(rows)
+    whole = OwnFeaturizer(preprocessing).push(rows, fresh).statistics
+    featurizer = OwnFeaturizer(preprocessing)
+    parts = [featurizer.push(rows[at : at + 37], fresh[at : at + 37]).statistics for at in range(0, 500, 37)]
+    np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-9)
+
+
+def test_a_forged_reading_is_most_unusual_itself(preprocessing):
+    rows = normal_rows(500, seed=2)
+    rows[400:, 1] += 1.5
+    judged = OwnFeaturizer(preprocessing).push(rows, np.isfinite(rows))
+    unusual = (judged.statistics / preprocessing.levels).max(axis=-1)
+    assert unusual[405:].mean(axis=0).argmax() == 1
+    assert unusual[405:, 1].min() > 1.0 > np.median(unusual[100:400].max(axis=1))
+
+
+def test_what_never_moved_is_unusual_as_soon_as_it_moves(preprocessing):
+    rows = normal_rows(300, seed=3)
+    rows[200:, 3] = 5.01
+    judged = OwnFeaturizer(preprocessing).push(rows, np.isfinite(rows))
+    unusual = (judged.statistics / preprocessing.levels).max(axis=-1)
+    assert unusual[200:, 3].min() > 3 and not unusual[:200, 3].any()
+
+
+def test_a_missing_neighbour_makes_an_expectation_less_sure_and_not_wrong(preprocessing):
+    rows = normal_rows(400, seed=4)
+    gone = rows.copy()
+    gone[:, 1] = np.nan
+    judged = OwnFeaturizer(preprocessing).push(gone, np.isfinite(gone))
+    unusual = (judged.statistics / preprocessing.levels).max(axis=-1)
+    assert not judged.known[:, 1].any() and np.median(unusual[100:, [0, 2]]) < 1
+
+
+def test_a_node_that_stands_in_alarm_is_muted_until_it_was_quiet():
+    judge = OwnJudge(2, smooth=1, day=20, rule=JudgeRule(threshold=1.0, tail=((0.0, 1.0), (1.0, 0.01))))
+    standing = np.tile([2.0, 0.1], (30, 1))
+    verdict = judge.push(standing)
+    assert verdict.score[0] == 2.0 and verdict.score[-1] == 0.1 and verdict.muted[-1].tolist() == [True, False]
+    quiet = judge.push(np.full((25, 2), 0.1))
+    assert not quiet.muted[-1].any()
+
+
+def test_the_threshold_has_the_probability_at_which_alarms_are_raised():
+    rule = JudgeRule(threshold=1.0, tail=((0.2, 0.9), (0.6, 0.2), (1.0, 0.01)))
+    chance = rule.probability(np.array([0.2, 0.99, 1.0, 2.0]))
+    assert (np.diff(chance) > 0).all() and chance[1] < RAISE_AT <= chance[2]
+    assert JudgeRule.from_dict(rule.to_dict()) == rule
+
+
+def test_windows_are_spans_of_time():
+    assert OwnPlan.for_unit(300, 300).means == (4, 16, 64)
+    assert OwnPlan.for_unit(60, 300).means == (20, 80, 320)
+    assert OwnPlan.for_unit(3600, 300).stride == 1
+    slow = moving_unit_s([normal_rows(3000)[:, :3]], 300)
+    assert slow > moving_unit_s([normal_rows(3000)[:, :3]], 1)
+    plan = OwnPlan.for_unit(0.5, 2.0)
+    assert OwnPlan.from_dict(plan.to_dict()) == plan
+    with pytest.raises(ValueError, match="at least one row"):
+        OwnPlan.from_dict(replace(plan, stride=0).to_dict())
+
+
+def test_parts_are_contiguous_thirds():
+    parts = deal_parts([np.zeros((90, 2))])
+    assert [(part.member, len(part.values)) for part in parts] == [(0, 30), (1, 30), (2, 30)]
+    many = deal_parts([np.zeros((10, 2))] * 9)
+    assert [part.member for part in many] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert all(isinstance(part, NormalPart) for part in many)
+
+
+def test_a_graph_without_edges_is_filled_up_with_what_moves_alike(preprocessing):
+    graph = CpsGraph([Node(name, "sensor", signal=name) for name in "ab"])
+    assert graph.num_edges == 0
+    assert (preprocessing.expectation.neighbors[:, 0] == np.arange(4)).all()
+    assert {1, 2} <= set(preprocessing.expectation.neighbors[0].tolist())
