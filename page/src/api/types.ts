@@ -122,7 +122,6 @@ export interface Incident extends IncidentLine {
 export interface Target { id: string; site?: string | null; version: number }
 export interface Order {
   verb: Verb; targets: Target[]; comment?: string; minutes?: number; disposition?: Disposition;
-  right_node?: boolean | null; node?: string | null;
 }
 export interface Result {
   id: string; outcome: "done" | "refused" | "withdrawn"; error: string | null; message: string | null;

@@ -38,7 +38,9 @@ export function ActDialog({ verb, things, onRefused, onDone }: Act) {
     if (verb === "shelve") order.minutes = hours * 60;
     if (verb === "dispose") {
       order.disposition = disposition!;
-      if (rightNode !== "unsure" && disposition !== "false") order.right_node = rightNode === "yes";
+      // The API has no field for it yet, so the answer stands in the journal in words.
+      if (rightNode !== "unsure" && disposition !== "false")
+        order.comment = `${order.comment} ${rightNode === "yes" ? "The named node was right." : "The named node was not the right one."}`.trim();
     }
     const began = performance.now();
     try {

@@ -26,7 +26,7 @@ export function Studio() {
           setShown(id);
           injections.again();
         }} />}</Part>
-        <Watch injection={current ?? null} minute={minute} again={injections.again} />
+        <Watch injection={current ?? null} minute={minute} />
         <Part of={injections} what="score card">{(value) => <ScoreCard value={value} shown={current?.id ?? null} choose={setShown} />}</Part>
       </div>
     </>

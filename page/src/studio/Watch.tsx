@@ -1,5 +1,5 @@
 // The four moments of an attack, P of all nodes of its zone, and the signals of the incident.
-import { ApiError, query, remove } from "../api/client";
+import { query } from "../api/client";
 import type { History, Incident, Injection, Priority, ScoreHistory } from "../api/types";
 import { P_RANGE, Plot, type Line, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
@@ -7,22 +7,19 @@ import { clock, formatP, iso, ms } from "../lib/format";
 import { nearestPoints } from "../lib/nearest";
 import { useResource } from "../store/resource";
 import { temperature } from "../store/preferences";
-import { refusal } from "../store/session";
 import { about, asOf, nodeOf, zone as timeZone, zoneTitle } from "../store/site";
-import { say } from "../store/toasts";
 import { here } from "../store/router";
-import { Button } from "../ui/Button";
 import { Glyph } from "../ui/Glyph";
 import { Part } from "../ui/Part";
 
-export function Watch({ injection, minute, again }: { injection: Injection | null; minute: number; again: () => void }) {
+export function Watch({ injection, minute }: { injection: Injection | null; minute: number }) {
   if (!injection) return <section class="card"><header><h2>Nothing has been injected yet</h2></header><p class="body dim">Choose an attack on the left. Its four moments appear here: injected, first doubt, since, announced.</p></section>;
-  return <One key={injection.id} injection={injection} minute={minute} again={again} />;
+  return <One key={injection.id} injection={injection} minute={minute} />;
 }
 
 const HITS = { "that very node": "right node first", "cannot be told apart": "a node no reading tells apart", another: "another node named" } as const;
 
-function One({ injection, minute, again }: { injection: Injection; minute: number; again: () => void }) {
+function One({ injection, minute }: { injection: Injection; minute: number }) {
   const site = about.value!, { found } = injection;
   const start = ms(injection.start), now = asOf.value ?? start;
   const path = `/sites/${encodeURIComponent(site.name)}`;
@@ -39,7 +36,7 @@ function One({ injection, minute, again }: { injection: Injection; minute: numbe
   const title = found.announced ? `found after ${found.minutes?.toFixed(0)} min${found.hit ? `, ${HITS[found.hit]}` : ""}` : injection.state === "over" ? "over, not found" : injection.state === "planned" ? "planned" : "running, not found yet";
   return (
     <section class="card" aria-label="The attack that is watched">
-      <header><h2 class="strong">{zoneTitle(injection.zone)}: {title}</h2>{injection.state !== "over" && <Button refused={refusal("inject")} onClick={() => void stop(path, injection, again)}>Stop it</Button>}</header>
+      <header><h2 class="strong">{zoneTitle(injection.zone)}: {title}</h2></header>
       <div class="body">
         <p class="dim">{injection.title || injection.case}, injected by {injection.by}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
         <Moments injection={injection} priority={priority} />
@@ -54,17 +51,6 @@ function One({ injection, minute, again }: { injection: Injection; minute: numbe
       </div>
     </section>
   );
-}
-
-async function stop(path: string, injection: Injection, again: () => void): Promise<void> {
-  try {
-    await remove(`${path}/injections/${encodeURIComponent(injection.id)}`);
-    say("The attack ends now.");
-    again();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    say(error.message);
-  }
 }
 
 function Moments({ injection, priority }: { injection: Injection; priority: Priority | null }) {
