@@ -126,9 +126,10 @@ class _Readings:
 
     def of_zone(self, zone: str | None, root: str) -> str:
         """Return what people ask for first, and what the node of an incident reads."""
-        if self._plant is None:
-            return ""
-        main = self._plant.main_signals[:1] or self._first_sensor()
+        if self._plant is None:  # described by its user: its units are not known here
+            value = self._values.get(f"{zone}/{root}" if zone else root)
+            return "" if value is None else "?" if value != value else f"{value:.4g}"
+        main = self._plant.main_value[:1] or self._first_sensor()
         roles = [*main, *([root] if root and root not in main else [])]
         return "  ".join(text for role in roles if (text := self._shown(zone, role)))
 
@@ -148,12 +149,12 @@ class _Readings:
 
 
 def _plant(about: dict[str, Any]) -> "Plant | None":
-    from graphghha.errors import NotFoundError
+    from graphghha.errors import GraphGHHAError
     from graphghha.plants import load_plant
 
     try:
         return load_plant(str(about.get("plant")))
-    except NotFoundError:
+    except GraphGHHAError:
         return None
 
 

@@ -245,7 +245,6 @@ class Plant:
     showcase: Showcase | None = None
     dialects: tuple[Dialect, ...] = ()
     advice: Mapping[str, Advice] = field(default_factory=dict)  # by role
-    main_signals: tuple[str, ...] = ()  # what people ask for first; default: the first sensor
     main_value: tuple[str, ...] = ()  # the role people ask for first, and those of its setpoints
     text: str = ""
     reporting: Mapping[str, Reporting] = field(default_factory=dict)  # by node

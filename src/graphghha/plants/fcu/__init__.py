@@ -39,7 +39,6 @@ PLANT = Plant(
         Dialect(time_column=TIME_COLUMN, time_format=TIME_FORMAT, units=dict(zip(NAMES, SOURCE_UNITS, strict=True))),
     ),
     advice=ADVICE,
-    main_signals=("RM_TEMP", "FCU_CVLV", "FCU_HVLV"),
     main_value=("RM_TEMP", "RMCLGSPT", "RMHTGSPT"),
 )
 
