@@ -23,7 +23,7 @@ def user() -> None:
 @user.command("add")
 @click.argument("config", type=_FILE)
 @click.argument("name")
-@click.option("--role", type=_ROLE, default="viewer", show_default=True)
+@click.option("--role", type=_ROLE, default="viewer", show_default=True, help="What it may do.")
 @click.option("--site", "sites", multiple=True, help="May see this site only; may be repeated.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 def add_user(config: Path, name: str, role: str, sites: tuple[str, ...], password_stdin: bool) -> None:
@@ -70,7 +70,7 @@ def token() -> None:
 @token.command("create")
 @click.argument("config", type=_FILE)
 @click.argument("name")
-@click.option("--role", type=_ROLE, default="viewer", show_default=True)
+@click.option("--role", type=_ROLE, default="viewer", show_default=True, help="What it may do.")
 @click.option("--site", "sites", multiple=True, help="May see this site only; may be repeated.")
 @click.option("--days", type=click.IntRange(1, 366), default=90, show_default=True, help="How long it is valid.")
 @click.option("--json", "as_json", is_flag=True, help="Write id and secret as JSON.")

@@ -52,14 +52,18 @@ class IncidentFilter:
 
 
 def page_query(wanted: IncidentFilter, after: tuple[str, int] | None, limit: int) -> tuple[str, list[Any]]:
-    """Return the query for a page of bodies, newest first; `after` are time and number of the last one before it."""
+    """Return the query for a page of bodies, newest first; `after` are time and number of the last one before it.
+
+    The page is found in an index that holds all columns but the text; only its bodies are looked up.
+    """
     where, arguments = wanted.where()
     if after is not None:
-        where += " AND (time, incidents.number) < (?, ?)"
+        where += " AND (time, number) < (?, ?)"
         arguments += after
+    page = f"SELECT time, number FROM {_table(wanted)} WHERE {where} ORDER BY time DESC, number DESC LIMIT ?"
     query = (
-        "SELECT events.body, incidents.time, incidents.number FROM incidents JOIN events USING (number) "
-        f"WHERE {_qualified(where)} ORDER BY incidents.time DESC, incidents.number DESC LIMIT ?"
+        f"SELECT events.body, page.time, page.number FROM ({page}) AS page JOIN events ON events.number = page.number "
+        "ORDER BY page.time DESC, page.number DESC"
     )
     return query, [*arguments, limit]
 
@@ -67,7 +71,11 @@ def page_query(wanted: IncidentFilter, after: tuple[str, int] | None, limit: int
 def count_query(wanted: IncidentFilter) -> tuple[str, list[Any]]:
     """Return the query for the number of incidents."""
     where, arguments = wanted.where()
-    return f"SELECT count(*) FROM incidents WHERE {where}", arguments
+    return f"SELECT count(*) FROM {_table(wanted)} WHERE {where}", arguments
+
+
+def _table(wanted: IncidentFilter) -> str:
+    return "incidents NOT INDEXED" if wanted.words else "incidents"  # the text is in no index: read it in order
 
 
 def note_incident(connection: sqlite3.Connection, number: int, site: str, body: Mapping[str, Any]) -> None:
@@ -77,11 +85,6 @@ def note_incident(connection: sqlite3.Connection, number: int, site: str, body: 
     is_open = body.get("closed") is None or body.get("state") != "normal"
     values = (body["id"], site, *(body.get(name) for name in columns), disposition, is_open, body.get("text"), number)
     connection.execute("INSERT OR REPLACE INTO incidents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-
-
-def _qualified(where: str) -> str:
-    """Return the condition for a query that joins events, which have a site of their own."""
-    return where.replace("site IN", "incidents.site IN")
 
 
 def _escaped(word: str) -> str:

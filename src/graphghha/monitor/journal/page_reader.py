@@ -4,6 +4,7 @@ Every user of it opens one of their own, so that nobody waits for another's lock
 """
 
 import json
+import sqlite3
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,18 @@ from graphghha.monitor.journal.compaction import zone_parts
 from graphghha.monitor.journal.incident_list import IncidentFilter, count_query, page_query
 from graphghha.monitor.journal.reader import Reader
 
+CACHE_KB = 16_000  # of each reader: a list of 100,000 incidents is counted in it
 Times = NDArray[np.int64]
 Cursor = tuple[str, int]  # time and number of the last incident of a page
 
 
 class PageReader(Reader):
     """A reader with the queries of a page."""
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = super()._connect()
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        return connection
 
     def about(self, site: str) -> tuple[str, dict[str, Any]] | None:
         """Return hash and content of what a site consists of; None if an older monitor registered it."""

@@ -69,10 +69,12 @@ MIGRATIONS: tuple[str, ...] = (
         id TEXT PRIMARY KEY, site TEXT NOT NULL, zone TEXT, root TEXT, state TEXT, priority TEXT, time TEXT,
         announced TEXT, closed TEXT, disposition TEXT, is_open INTEGER NOT NULL, text TEXT, number INTEGER NOT NULL
     );
-    CREATE INDEX incidents_by_time ON incidents (time, number);
-    CREATE INDEX incidents_by_site ON incidents (site, time, number);
-    CREATE INDEX incidents_by_zone ON incidents (site, zone, time);
-    CREATE INDEX incidents_open ON incidents (site, time, number) WHERE is_open;
+    CREATE INDEX incidents_by_site
+        ON incidents (site, time, number, zone, state, priority, is_open, disposition, root);
+    CREATE INDEX incidents_by_zone
+        ON incidents (site, zone, time, number, state, priority, is_open, disposition, root);
+    CREATE INDEX incidents_open ON incidents (site, time, number, zone, state, priority, disposition, root, is_open)
+        WHERE is_open;
     CREATE INDEX incidents_by_number ON incidents (number);
     CREATE INDEX events_of_people ON events (number) WHERE kind GLOB 'operator.*' OR kind GLOB 'access.*';
     {FILL_INCIDENTS}
