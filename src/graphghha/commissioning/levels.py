@@ -35,7 +35,7 @@ LEAST_OF_ZONES = 0.7  # of the median level of all zones: one quiet zone is no r
 LEAST_OF_SHIPPED = 0.3
 LEAST_UNREST = 0.2  # in logarithms
 LEAST_GAP = 0.01  # in scaled units
-RESTING = 1.0  # changes an hour, below which a point rests most of the time
+RESTING = 0.1  # of all hours without any change: a point with more of them rests at times
 LARGEST_BAND = 0.02  # of an instrument's range; larger steps are decisions, such as those of a setpoint
 EXCLUDED = 1e9  # penalty of predictors that a signal must not use
 
@@ -83,8 +83,9 @@ def fit_levels(days: SiteDays, preprocessing: EvidencePreprocessing, template: C
     residuals = np.clip(corrected / width, -CLIP, CLIP)
     summary, kept = summarize_days(residuals, compared)
     fresh = compared.fresh[kept]
-    band = dead_bands(compared, Predictors(preprocessing, template).scale)
-    held = band / np.median(compared.spreads[::KEEP_EVERY], axis=0) / width  # the residual that a dead band can hide
+    band = dead_bands(compared, rests(summary.restlessness[..., 0], fresh), Predictors(preprocessing, template).scale)
+    narrow = np.quantile(compared.spreads[::KEEP_EVERY], 0.05, axis=0)  # what is expected of a point at rest is sure
+    held = (band / narrow / width).astype(np.float32)  # the residual that a dead band can hide
     return FittedLevels(
         Levels(
             slopes=np.mean(slopes, axis=0, dtype=np.float32),
@@ -181,22 +182,27 @@ def _width(corrected: Floats, fresh: Bools, heard: Bools, shipped: Floats) -> Fl
     return np.where(heard, np.maximum(width, least), shipped).astype(np.float32)
 
 
-def dead_bands(compared: Compared, range_per_unit: Floats) -> Floats:
-    """Return the change that a point hides while it rests [Z S], scaled; 0 for points that move all the time.
+def rests(restlessness: Floats, fresh: Bools) -> Bools:
+    """Return which points [Z S] rest at times, from the restlessness of an hour at kept rows [k Z S]."""
+    unmoved = fresh & (restlessness <= np.log(LEAST_STEP) + 1e-3)
+    resting: Bools = unmoved.sum(axis=0) > RESTING * np.maximum(fresh.sum(axis=0), 1)
+    return resting
+
+
+def dead_bands(compared: Compared, resting: Bools, range_per_unit: Floats) -> Floats:
+    """Return the change that a resting point hides [Z S], scaled; 0 for points that move all the time.
 
     A point that is rounded or reports changes only stays within a dead band of the true value, often for days: a closed
     valve may be reported as 0.4 % open. Two weeks do not show all the values it may stop at.
     """
     moved = (compared.steps > 0) & compared.has_steps  # [n Z S]
-    pairs = np.maximum(compared.has_steps.sum(axis=0), 1)
-    per_hour = moved.sum(axis=0) / pairs * ROWS_PER_HOUR
-    band = np.zeros(moved.shape[1:], np.float32)
+    band = np.zeros(resting.shape, np.float32)
     for signal in range(moved.shape[-1]):
-        resting = per_hour[:, signal] < RESTING
-        steps = compared.steps[:, resting, signal][moved[:, resting, signal]]
+        chosen = resting[:, signal]
+        steps = compared.steps[:, chosen, signal][moved[:, chosen, signal]]
         if len(steps):
             least = np.quantile(steps, 0.05)
-            band[resting, signal] = least if least * range_per_unit[signal] <= LARGEST_BAND else 0.0
+            band[chosen, signal] = least if least * range_per_unit[signal] <= LARGEST_BAND else 0.0
     return band
 
 

@@ -27,7 +27,7 @@ HIDDEN_NODE = -1e4  # the log-odds of a node that is unknown: it takes no share 
 class ZoneFitConfig:
     """The settings of a fit."""
 
-    epochs: int = 7
+    epochs: int = 5
     batch: int = 256
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2

@@ -39,7 +39,7 @@ class ZoneRecipe:
     attacked_buildings: int = 260
     attacked_days: int = 7
     stride_min: int = 60
-    few_points_share: float = 0.4  # of the attacked buildings, besides those that have few points anyway
+    few_points_share: float = 0.3  # of the attacked buildings, besides those that have few points anyway
     later_share: float = 0.35  # of the attacked buildings: judged weeks or months after commissioning
     validation_buildings: int = 32
     validation_days: int = 8
