@@ -41,7 +41,7 @@ _OPTIONS = {
         "--work",
         default=WORK,
         show_default=True,
-        type=click.Path(path_type=Path, file_okay=False),
+        type=OUTPUT_FOLDER,
         help="Folder for intermediate results of studies that train.",
     ),
     "seed": click.option(
