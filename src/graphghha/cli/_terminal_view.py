@@ -67,7 +67,7 @@ def render(views: Sequence[SiteView], width: int, height: int) -> "RenderableTyp
     if fitting < len(views):
         parts.append(_text(f"{len(views) - fitting} more sites do not fit this terminal", "dim"))
     keys = " ".join(f"{letter} {state}" for state, letter in LETTERS.items())
-    parts.append(_text(f"{keys}   Ctrl-C ends", "dim"))
+    parts.append(_text(f"Ctrl-C ends   {keys}", "dim"))
     return Group(*parts)
 
 
