@@ -251,7 +251,7 @@ def attacker(
         defences=defences or base.defences,
     )
     result = attacker_study(load_model(scope.model), config, room=ROOM, progress=scope.progress)
-    return {**result, "config": {**result["config"], "model": scope.model.name}}
+    return {**result, "config": {**result["config"], "model": scope.model.name, "quick": scope.quick}}
 
 
 @_benchmark("model", "work")

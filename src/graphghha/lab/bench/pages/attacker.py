@@ -17,12 +17,15 @@ NAMES = {
 INTRODUCTION = """An attacker knows the model, the levels of the site, the defence and all readings. He holds one to
 three nodes of a zone that he attacks and may report anything there, within the range of the instruments, from the onset
 on; a search of {steps} steps from two starts looks for the reports that keep the zone below its threshold for {hours}
-hours ([how](../decisions/attacker-on-readings.md)). {buildings} random buildings of {zones} zones, commissioned on
-{commission_days} days; {attacks} visible attacks in all. Measured by `graphghha bench attacker{options}`."""
+hours ([how](../decisions/attacker-on-readings.md)). Random buildings: {buildings}, zones of each: {zones},
+days of commissioning: {commission_days}; visible attacks in all: {attacks}.
+Measured by `graphghha bench attacker{options}`."""
 NOTES = """*Found* is the share of attacked zones whose score still reaches the threshold at some time, with its 95 %
 interval; each defence has a threshold that quiet days reach as rarely. *Kelvin-hours* are the mean error of the room
 temperature in attacks that stay hidden, per day. A stronger search would hide more: read the figures as upper bounds of
 what is found."""
+SMOKE = """**This is a smoke run (`--quick`): too few attacks and too short a search for a measurement.** It shows no
+more than that an attacker can succeed."""
 IMPACT = """The same without a defence, at other thresholds: what the operator pays in false alarms, and what an
 attacker who stays hidden can do to the room."""
 
@@ -34,6 +37,7 @@ def attacker_page(result: Result, directory: Path) -> Path:
     about = {**config, "steps": config["effort"]["steps"], "options": _options(config)}
     about["attacks"] = rows[0]["zones_attacked"]
     text = ["# An attacker who changes the readings he holds", "", _plain(INTRODUCTION.format(**about)), ""]
+    text += [_plain(SMOKE), ""] if config.get("quick") else []
     text += [_plain(NOTES), ""]
     text += table(
         ("held nodes", "defence", "found", "of", "false alarms a day", "hidden kelvin-hours a day: mean, most"),
@@ -51,6 +55,8 @@ def attacker_page(result: Result, directory: Path) -> Path:
 
 def _options(config: dict[str, Any]) -> str:
     model = f" --model {config['model']}" if "model" in config else ""
+    if config.get("quick"):
+        return f"{model} --quick --seed {config['seed']}"
     sizes = f" --buildings {config['buildings']} --attacks {config['attacks']} --steps {config['effort']['steps']}"
     return f"{model}{sizes} --seed {config['seed']}" + "".join(f" --defence {name}" for name in config["defences"])
 

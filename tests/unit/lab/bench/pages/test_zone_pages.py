@@ -81,4 +81,7 @@ def test_an_aim_that_is_not_met_is_said(tmp_path):
     assert "met by: the largest evidence as a witness" in text and "none: 0.20" in text
     assert "| 1 | -1 | 0.60 [0.31, 0.83] | 0.10 | 3.0, 9.0 |" in text
     text = attacker_page({**result, "rows": rows[:3]}, tmp_path).read_text(encoding="utf-8")
-    assert "**not met** by any defence" in text
+    assert "**not met** by any defence" in text and "smoke run" not in text
+    smoke = {**result, "config": {**config, "quick": True}}
+    text = attacker_page(smoke, tmp_path).read_text(encoding="utf-8")
+    assert "smoke run" in text and "bench attacker --model fcu-zones --quick --seed 1`" in text
