@@ -23,7 +23,7 @@ NOTICEABLE = 0.02  # of the variance
 # plant (27 s: 3 s), a building (600 s: 300 s) and a water network (hourly): the slower a plant, the later its points
 # report, and the less a short disagreement between them means.
 POWER, DIVISOR = 1.5, 49.0
-LONGEST_UNIT_S = 300.0  # or a step, if that is longer: with shorter windows a water network lost a tenth of its recall
+LONGEST_UNIT_S = 300.0  # or a step, if that is longer
 MOST_ROWS = 20_000  # of a window: a day and more of steps below ten seconds is not looked back on
 LAG_NAMES = ("now", "lag 1", "lag 2", "short mean", "middle mean", "long mean")
 
