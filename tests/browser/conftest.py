@@ -80,7 +80,7 @@ class Served:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(180)
         self.log.close()
 
 

@@ -68,26 +68,25 @@ def test_a_second_browser_with_an_old_version_is_refused(browser, served, entere
     first, second = (Window(browser, served.address, entered) for _ in range(2))
     for one in (first, second):
         one.page.goto(f"{one.address}/{attacked}")
-        one.page.get_by_role("button", name="More actions").click()
-        one.page.get_by_role("button", name="Comment...").click()
+        one.page.get_by_role("button", name="Shelve...").first.click()
         one.page.get_by_label("Reason").fill("looks fine from here")
-    first.page.get_by_role("button", name="Save").click()
-    first.page.get_by_text(re.compile("^Noted: Zone 2")).wait_for()
-    second.page.get_by_role("button", name="Save").click()
+    first.page.get_by_role("button", name=re.compile("Shelve until")).click()
+    first.page.get_by_text(re.compile("^Shelved: Zone 2")).wait_for()
+    second.page.get_by_role("button", name=re.compile("Shelve until")).click()
     second.page.get_by_role("heading", name="It has changed while you looked").wait_for()
     second.page.get_by_text("Your comment is kept: “looks fine from here”.").wait_for()
     first.close()
     second.close(expected="409")
 
 
-def test_shelved_from_the_list_and_brought_back(window, attacked):
+def test_what_is_shelved_is_brought_back(window, attacked):
     page = window.page
-    window.open("alarms?show=all")
-    page.get_by_role("checkbox", name=re.compile("Select Zone 2, outdoor-air damper")).first.check()
-    page.keyboard.press("s")
-    page.get_by_label("Reason").fill("motor swap, WO 4411")
-    page.get_by_role("button", name=re.compile("Shelve until")).click()
-    page.get_by_text(re.compile("^Shelved: Zone 2|It was refused")).first.wait_for()
+    page.goto(f"{window.address}/{attacked}")
+    page.get_by_role("heading", level=1).filter(has_text="outdoor-air damper").wait_for()
+    page.get_by_role("button", name="More actions").first.click()
+    page.get_by_role("button", name="Bring back...").click()
+    page.get_by_role("button", name="Bring back", exact=True).click()
+    page.get_by_text(re.compile("^Brought back: Zone 2")).wait_for()
 
 
 def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked):

@@ -62,7 +62,7 @@ function Row({ row, index, isAt, isSelected, toggle, setAt }: {
       <td class="right"><strong>{formatP(row.p)}</strong>{drifted(row.p, row.p_now) && row.is_open && <div class="small dim">now {formatP(row.p_now)}</div>}</td>
       <td class="right wide-only">{moment(ms(row.since), now, zone.value)}</td>
       <td class="right dim wide-only">{row.announced ? clock(ms(row.announced), zone.value) : "not"}</td>
-      <td class="wide-only">{isLoud ? <Button refused={refusal("ack")} label={`Acknowledge ${row.zone_title}, ${row.name}`} onClick={() => ask("ack", [thingOf(row)])}>Acknowledge...</Button>
+      <td class="wide-only">{isLoud ? <Button refused={refusal("ack")} label={`Acknowledge... ${row.zone_title}, ${row.name}`} onClick={() => ask("ack", [thingOf(row)])}>Acknowledge...</Button>
         : row.last_note && <span class="two-lines dim" title={row.last_note.text}>{row.last_note.by} {clock(ms(row.last_note.time), zone.value)}{row.last_note.text ? ` “${row.last_note.text}”` : ""}</span>}</td>
       <td class="wide-only"><span class="small dim">{row.judged ? dispositionWord(row.judged.disposition, row.is_drill)
         : !row.is_open && <button class="link" onClick={() => ask("dispose", [thingOf(row)])}>what was it?</button>}

@@ -1,5 +1,5 @@
 // The graph around the root of an incident: kind by shape, edge kind by line, score by shade, then colour.
-import type { Incident, NodeNow, ZoneNow } from "../api/types";
+import type { Evidence, Incident, NodeNow, TemplateNode, ZoneNow } from "../api/types";
 import { KINDS } from "../lib/codes";
 import { clock, formatP, formatValue, graphP, ms } from "../lib/format";
 import { commandOf } from "../lib/commands";
@@ -43,7 +43,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
             {shown.nodes.map((placed) => {
               const node = site.template[placed.node]!, value = values.get(node.role), evidence = odd.get(node.role), isRoot = placed.node === root;
               const p = isRoot && incident.is_open ? incident.p_now ?? incident.p : value?.p ?? null;
-              const words = evidence ? `${formatValue(evidence.value, evidence.unit, node.decimals, temperature.value, node.states, node.low ?? 0)}, expected ${formatValue(evidence.expected, evidence.unit, node.decimals, temperature.value, node.states, node.low ?? 0)}` : "";
+              const words = says(node, evidence);
               const level = isRoot ? 3 : levelOf(p, site.levels);
               return (
                 <a key={node.role} class="thing" tabIndex={0} data-node={placed.node} href={here("zones", `${incident.zone}/${node.role}`)}
@@ -53,11 +53,20 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
                   {isRoot && <RootRing placed={placed} kind={node.kind} priority={incident.priority} />}
                   <use href={`#${node.kind}`} class="node" data-kind={node.kind} data-level={level} data-priority={isRoot ? incident.priority : node.priority}
                     x={placed.x - (isRoot ? 20 : 8)} y={placed.y - (isRoot ? 20 : 8)} width={isRoot ? 40 : 16} height={isRoot ? 40 : 16} />
-                  {isRoot && <g data-priority={incident.priority}><text class="number" x={placed.x} y={placed.y + 4}>{graphP(incident.p)}</text></g>}
-                  <Name placed={placed} name={node.name} words={words} isBold={isRoot || !!evidence} column={shown.columns.indexOf(placed.x)} isRoot={isRoot} />
                 </a>
               );
             })}
+            <g class="names" aria-hidden="true">
+              {shown.nodes.map((placed) => {
+                const node = site.template[placed.node]!, isRoot = placed.node === root;
+                return (
+                  <g key={node.role} data-priority={incident.priority}>
+                    {isRoot && <text class="number" x={placed.x} y={placed.y + 4}>{graphP(incident.p)}</text>}
+                    <Name placed={placed} name={node.name} words={says(node, odd.get(node.role))} isBold={isRoot || odd.has(node.role)} column={shown.columns.indexOf(placed.x)} isRoot={isRoot} />
+                  </g>
+                );
+              })}
+            </g>
           </svg>
         )}
         <div class="legend">
@@ -70,6 +79,13 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
 }
 
 const find = (nodes: Placed[], node: number, root: number): Placed & { isRoot: boolean } => ({ ...nodes.find((one) => one.node === node)!, isRoot: node === root });
+
+/** Return what an unusual reading was, beside what was expected of it. */
+function says(node: TemplateNode, evidence: Evidence | undefined): string {
+  if (!evidence) return "";
+  const value = (number: number) => formatValue(number, evidence.unit, node.decimals, temperature.value, node.states, node.low ?? 0);
+  return `${value(evidence.value)}, expected ${value(evidence.expected)}`;
+}
 
 function walk(event: KeyboardEvent & { currentTarget: Element }, node: number, shown: { nodes: Placed[]; edges: Parameters<typeof step>[3] }): void {
   if (!event.key.startsWith("Arrow")) return;

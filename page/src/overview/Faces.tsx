@@ -21,11 +21,10 @@ const Face = memo(function Face({ about, place, now, isStopped }: { about: SiteA
   const isAlarm = now.state === "unacknowledged" || now.state === "acknowledged" || now.state === "returned";
   const words = isAlarm ? now.root : now.state === "normal" ? (now.unknown ? `${now.unknown} unknown` : "") : isStopped ? "planned stop" : stateWord(now.state);
   return (
-    <a class="card face" href={here("zones", info.zone)} data-state={now.state} data-priority={now.priority ?? undefined}
-      aria-label={`${info.title}: ${words || "normal"}${isAlarm ? `, ${stateWord(now.state)}` : ""}`}>
+    <a class="card face" href={here("zones", info.zone)} data-state={now.state} data-priority={now.priority ?? undefined}>
       <span class="name"><span>{shortName(info)}</span><span class="codes">{now.priority && <Glyph priority={now.priority} state={now.state} size={16} />}<Letter state={now.state} /></span></span>
       <NodeMatrix zone={place} template={about.template} cell={7.4} />
-      <div class={`what ${isAlarm ? "" : "aside"}`}>{words}</div>
+      <div class={`what ${isAlarm ? "" : "aside"}`}>{words || <span class="hidden-text">normal</span>}</div>
     </a>
   );
 });

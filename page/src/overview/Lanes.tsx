@@ -20,7 +20,7 @@ export function Lanes({ incidents, now, zone }: Props) {
     <section class="card wide-only" aria-label="Incidents today">
       <header><h2>Incidents today</h2><span class="aside">bar = alarm stands · pale = back in range or closed</span></header>
       <div class="body">
-        <svg class="lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${shown.length} incidents, the first since ${clock(ms(shown[0]!.since), zone)}`}>
+        <svg class="lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="group" aria-label={`${shown.length} incidents, the first since ${clock(ms(shown[0]!.since), zone)}`}>
           {ticks.map((at) => (
             <g key={at}><line class="grid" x1={x(at)} x2={x(at)} y1="0" y2={height - 16} /><text x={x(at) + 2} y={height - 4}>{clock(at, zone)}</text></g>
           ))}
@@ -28,7 +28,7 @@ export function Lanes({ incidents, now, zone }: Props) {
             const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = `${item.zone_title} ${item.name}`;
             const isLeft = begin > 220, isInside = !isLeft && x(end) > WIDTH - 240;
             return (
-              <a key={item.id} href={here("incident", item.id)} data-priority={item.priority} aria-label={label}>
+              <a key={item.id} href={here("incident", item.id)} data-priority={item.priority}>
                 <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(end) - begin)} height="7" />
                 {isInside && <rect class="plate" x={begin + 4} y={lane * LANE + 2} width={label.length * 6.4 + 8} height="11" />}
                 <text x={isLeft ? begin - 6 : isInside ? begin + 8 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>

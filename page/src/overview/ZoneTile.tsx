@@ -36,8 +36,7 @@ export const ZoneTile = memo(function ZoneTile(props: TileProps) {
   const words = tileWords(props);
   const shown = now.state === "normal" && props.stale.length ? "unknown" : now.state;
   return (
-    <a class="card tile" href={here("zones", info.zone)} data-state={shown} data-priority={now.priority ?? undefined}
-      aria-label={`${info.title}: ${words.what}, ${stateWord(shown)}. ${words.since}`}>
+    <a class="card tile" href={here("zones", info.zone)} data-state={shown} data-priority={now.priority ?? undefined}>
       <span class="name"><span class="cut"><span class="wide-only">{info.title.replace(shortName(info), "")}</span>{shortName(info)}</span>
         <span class="codes">{now.priority && <Glyph priority={now.priority} state={now.state} />}<Letter state={shown} /></span>
       </span>
@@ -48,7 +47,7 @@ export const ZoneTile = memo(function ZoneTile(props: TileProps) {
         <MainValue now={now} about={about} temperature={props.temperature} />
       </div>
       <ScoreStrip scores={props.scores} name={info.zone} levels={about.levels} priority={now.priority} />
-      <div class="ticks"><span>{props.scores ? clock(props.scores.times[0] ?? 0, props.zone) : ""}</span><span>now</span></div>
+      <div class="ticks" aria-hidden="true"><span>{props.scores ? clock(props.scores.times[0] ?? 0, props.zone) : ""}</span><span>now</span></div>
     </a>
   );
 });

@@ -81,7 +81,7 @@ function Slot({ item, place }: { item: IncidentLine; place: "first" | "second" }
     <div class={`slot ${place}`}>
       <Glyph priority={item.priority} state={item.state} size={20} />
       <a class="said" href={here("incident", item.id)}><strong>{item.zone_title} · {item.name}</strong><span class="cut">{words}</span></a>
-      <Button kind="bar" refused={refusal("ack")} label={`Acknowledge ${item.zone_title}, ${item.name}`}
+      <Button kind="bar" refused={refusal("ack")} label={`Acknowledge... ${item.zone_title}, ${item.name}`}
         onClick={() => guarded(`bar-${place}`, item.id, () => ask("ack", [thingOf(item)]))}>Acknowledge...</Button>
     </div>
   );

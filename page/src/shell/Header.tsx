@@ -34,7 +34,7 @@ export function Header() {
         {destinations().map(({ screen, title }) => (
           <a key={screen} href={here(screen)} aria-current={isAt(screen) ? "page" : undefined}>
             {title}
-            {screen === "alarms" && open.value.length > 0 && <span class="badge" aria-label={`${open.value.length} open`}>{count(open.value.length)}</span>}
+            {screen === "alarms" && open.value.length > 0 && <span class="badge">{count(open.value.length)}<span class="hidden-text"> open</span></span>}
           </a>
         ))}
       </nav>
@@ -106,7 +106,7 @@ function Person() {
   if (!who) return null;
   return (
     <div class="person">
-      <Menu label={`${who.person}, ${who.role}: choices`} className="plain" button={<><Icon name="person" /><span>{who.person} · {who.role}</span></>}>
+      <Menu label={`${who.person} · ${who.role}: choices`} className="plain" button={<><Icon name="person" /><span>{who.person} · {who.role}</span></>}>
         <PersonChoices />
       </Menu>
     </div>

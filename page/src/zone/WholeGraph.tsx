@@ -32,7 +32,7 @@ export const WholeGraph = memo(function WholeGraph({ zone, role, nodes }: { plac
               <a key={node.role} class="thing" href={here("zones", `${zone}/${node.role}`)} aria-label={`${node.name}, ${node.kind}, P ${formatP(p)}`} aria-current={isChosen ? "true" : undefined}>
                 <circle class="halo" cx={x(place)} cy={y(place)} r="10" />
                 <use href={`#${node.kind}`} class="node" data-kind={node.kind} data-priority={node.priority} data-level={levelOf(p, site.levels)} x={x(place) - size / 2} y={y(place) - size / 2} width={size} height={size} />
-                {isChosen && <text class="bold" x={Math.min(Math.max(x(place), 8 + node.name.length * 3.6), WIDTH - 8 - node.name.length * 3.6)} y={y(place) - 14} text-anchor="middle">{nodeOf.value.get(role)?.name}</text>}
+                {isChosen && <text aria-hidden="true" class="bold" x={Math.min(Math.max(x(place), 8 + node.name.length * 3.6), WIDTH - 8 - node.name.length * 3.6)} y={y(place) - 14} text-anchor="middle">{nodeOf.value.get(role)?.name}</text>}
               </a>
             );
           })}
