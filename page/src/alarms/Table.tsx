@@ -7,7 +7,7 @@ import { say } from "../lib/sentence";
 import { visible } from "../lib/window";
 import { ask, thingOf } from "../store/dialogs";
 import { refusal } from "../store/session";
-import { asOf, reading, zone } from "../store/site";
+import { asOfSlowly, reading, zone } from "../store/site";
 import { useScroll } from "../store/scroll";
 import { here } from "../store/router";
 import { Button } from "../ui/Button";
@@ -49,7 +49,7 @@ export function Table({ rows, total, at, selected, toggle, setAt, selectAll }: P
 function Row({ row, index, isAt, isSelected, toggle, setAt }: {
   row: IncidentLine; index: number; isAt: boolean; isSelected: boolean; toggle: (id: string) => void; setAt: (place: number) => void;
 }) {
-  const now = asOf.value ?? ms(row.time);
+  const now = asOfSlowly.value ?? ms(row.time);
   const isLoud = waits(row.state);
   const hasGlyph = row.is_open && (isLoud || row.state === "acknowledged") || row.state === "returned";
   return (

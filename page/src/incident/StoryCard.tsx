@@ -1,13 +1,13 @@
 // What happened and who did what, newest last. Refusals are part of it.
 import type { Incident, Story } from "../api/types";
-import { clock, day, ms } from "../lib/format";
+import { clock, day, moment, ms } from "../lib/format";
 import { say } from "../lib/sentence";
 import { asOf, reading, zone } from "../store/site";
 import { Glyph } from "../ui/Glyph";
 
 export function StoryCard({ incident }: { incident: Incident }) {
   const now = asOf.value ?? ms(incident.time);
-  const time = (at: number) => (day(at, zone.value) === day(now, zone.value) ? clock(at, zone.value) : `${day(at, zone.value)}`);
+  const time = (at: number) => (day(at, zone.value) === day(ms(incident.since), zone.value) ? clock(at, zone.value) : moment(at, now, zone.value));
   return (
     <section class="card story-card" aria-label="Story">
       <header><h2>Story</h2></header>

@@ -8,7 +8,7 @@ import { layoutFor } from "../lib/zones";
 import { dialog } from "../store/dialogs";
 import { layouts, temperature, type Layout } from "../store/preferences";
 import { refusal } from "../store/session";
-import { about, asOf, changes, open, reading, scores, state, zone } from "../store/site";
+import { about, asOfSlowly, changes, open, reading, scores, state, zone } from "../store/site";
 import { useResource } from "../store/resource";
 import { useMinute } from "../store/minute";
 import { Button } from "../ui/Button";
@@ -30,9 +30,9 @@ export function Overview() {
   const layout: Layout = layouts.value[site.name] ?? layoutFor(zones);
   const minute = useMinute();
   const path = `/sites/${encodeURIComponent(site.name)}`;
-  const history = useResource<ScoreHistory>(layout === "tiles" && asOf.value !== null ? `${path}/scores${query({ width: 240 })}` : null, minute);
+  const history = useResource<ScoreHistory>(layout === "tiles" && asOfSlowly.value !== null ? `${path}/scores${query({ width: 240 })}` : null, minute);
   const today = useResource<Incidents>(`/incidents${query({ site: site.name, limit: 60, from: dayAgo() })}`, changes.value);
-  const plant = asOf.value ?? 0;
+  const plant = asOfSlowly.value ?? 0;
   const recent = (today.value?.items ?? []).filter((item) => item.announced !== null);
   return (
     <>
@@ -65,7 +65,7 @@ export function Overview() {
 /** Return the time a day before the newest row, to the hour, so that the address stays the same for an hour. */
 function dayAgo(): string {
   const hour = 3_600_000;
-  return iso(Math.floor((asOf.value ?? Date.now()) / hour) * hour - 24 * hour);
+  return iso(Math.floor((asOfSlowly.value ?? Date.now()) / hour) * hour - 24 * hour);
 }
 
 function Tiles({ history }: { history: ScoreHistory | null }) {

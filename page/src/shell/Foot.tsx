@@ -3,7 +3,7 @@ import { clock, day, zoneName } from "../lib/format";
 import { assertive, polite } from "../store/announcements";
 import { here } from "../store/router";
 import { session } from "../store/session";
-import { about, asOf, zone } from "../store/site";
+import { about, asOfSlowly, zone } from "../store/site";
 import { line } from "../store/toasts";
 import { Icon, type IconName } from "../ui/Icon";
 import { Menu } from "../ui/Menu";
@@ -44,7 +44,7 @@ export function BottomBar() {
 }
 
 export function PrintFoot() {
-  const now = asOf.value;
+  const now = asOfSlowly.value;
   return (
     <p class="print-foot">
       {about.value?.name}, as of {now ? `${day(now, zone.value)} ${clock(now, zone.value)} ${zoneName(now, zone.value)}` : "unknown"}, printed by {session.value?.person}.

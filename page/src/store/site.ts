@@ -18,6 +18,9 @@ export const open = signal<IncidentLine[]>([]);
 export const scores = signal<Uint8Array>(new Uint8Array());
 export const committedAt = signal<number | null>(null); // on the server's clock
 export const asOf = signal<number | null>(null); // plant time
+export const asOfSlowly = signal<number | null>(null); // the same for ages, which change once in ten seconds
+let agedAt = -Infinity;
+const AGES_MS = 10_000;
 export const changes = signal(0); // counts events after which lists are read anew
 export const readFailed = signal<string | null>(null);
 
@@ -74,6 +77,7 @@ export async function refresh(): Promise<void> {
       state.value = now;
       open.value = list.items;
       asOf.value = now.as_of === null ? null : ms(now.as_of);
+      asOfSlowly.value = asOf.peek();
       committedAt.value = now.age_s === null ? null : ms(now.server_time) - now.age_s * 1000;
       readFailed.value = null;
       takeScores(now.scores);
@@ -111,6 +115,10 @@ export function takeFrame(frame: StateFrame): void {
   measureSpeed(frame.as_of === null ? null : ms(frame.as_of));
   batch(() => {
     asOf.value = frame.as_of === null ? null : ms(frame.as_of);
+    if (performance.now() - agedAt >= AGES_MS) {
+      agedAt = performance.now();
+      asOfSlowly.value = asOf.peek();
+    }
     committedAt.value = ms(frame.server_time);
     takeScores(frame.scores);
   });
