@@ -54,10 +54,6 @@ def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | 
         return
     false_alarms = f"{card['false_alarms']} false alarm{'' if card['false_alarms'] == 1 else 's'}"
     echo()
-    echo(
-        "this building is one the model knows; in a building of your own `graphghha watch` judges every zone by the "
-        "others, and after two weeks by what it has learned there (docs/operators.md, Commission a site)"
-    )
     if not card["detected"]:
         echo(f"{card['detected']} of {card['attacks']} attacks found, {false_alarms}")
     else:
