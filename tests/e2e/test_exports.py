@@ -53,7 +53,7 @@ def test_an_export_is_scored_like_the_telemetry_it_was_made_of(run, tmp_path):
 def test_an_export_with_labels_is_evaluated(run):
     result = CliRunner().invoke(main, ["evaluate", "fcu", str(run / "bms.csv"), "--zones", "2"])
     assert result.exit_code == 0, result.output
-    assert "event_recall           1.000" in result.stdout
+    assert "100%  of 1 visible attacks found" in result.stdout
 
 
 def test_what_does_not_fit_an_export_is_one_sentence(run, tmp_path):

@@ -18,6 +18,7 @@ from faults.syslog_receiver import SyslogReceiver
 from graphghha.cli import main
 from graphghha.cli.watch import handle_signals
 from graphghha.models import shipped_model
+from graphghha.plants import load_plant
 
 ATTACK = "case=FCU_VLVStuck_Cooling_100@zone-02,start=2018-07-10T09:00,for=3h"
 BUILDING = f"sim:fcu?zones=2&start=2018-07-09&seed=7&{ATTACK}"
@@ -143,8 +144,14 @@ def test_watching_imports_nothing_of_the_laboratory(tmp_path):
         assert result.returncode == 0, result.stderr
 
 
-def test_check_says_what_maps_and_what_is_silent():
-    arguments = ["watch", "--check", "--source", "sim:fcu?zones=1&days=1", "--zones", "2", "--seconds", "20"]
+def test_check_says_what_maps_and_what_is_silent(tmp_path):
+    plant = load_plant("fcu")
+    points = plant.template.replicate(2).points[:29]
+    middle = {signal.name: round((signal.low + signal.high) / 2) for signal in plant.signals}
+    values = ",".join(str(middle[name]) for name in plant.template.point_signals)
+    rows = [f"2018-07-02T00:{minute:02},{values}" for minute in range(30)]
+    (tmp_path / "day.csv").write_text("\n".join([f"time,{','.join(points)}", *rows]) + "\n")
+    arguments = ["watch", "--check", "--source", f"csv:{tmp_path / 'day.csv'}", "--zones", "2", "--seconds", "20"]
     result = CliRunner().invoke(main, [*arguments, "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)

@@ -211,7 +211,6 @@ class Follower:
         self._sink_error = ""
 
     def _wait_after(self, exc: Exception) -> None:
-        self._failures += 1
         self._is_behind = True
         delay_s, reason = self._back_off.next_delay_s(), str(exc) or type(exc).__name__
         is_known = reason in (self._sink_error, self._journal_error)
@@ -223,6 +222,7 @@ class Follower:
             delay_s = min(delay_s, JOURNAL_RETRY_S)
         else:
             self._sink_error = reason
+        self._failures += 1  # last, so that whoever sees the number sees the reason
         if not self._stop.is_set():
             self._stop.wait(delay_s)
         elif self._back_off.failures < _LAST_ATTEMPTS:

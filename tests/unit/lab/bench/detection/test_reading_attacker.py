@@ -83,7 +83,8 @@ def test_the_attacker_changes_what_he_holds_and_lowers_the_score(target, defence
     assert (after.isfinite() == known).all() and after[known].min() >= 0 and after[known].max() <= 50
     with torch.no_grad():
         before, hidden = (float(score(target.views(each), None).max()) for each in (target.readings, after))
-    assert hidden < before
+    # what the readings of nodes he does not hold show against him, he cannot hide from the evidence
+    assert hidden <= before if defence == "evidence_witness" else hidden < before
 
 
 def test_a_witness_and_a_node_left_out_never_score_lower_than_the_model_alone(target):
