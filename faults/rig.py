@@ -72,6 +72,13 @@ def memory_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def catches(pid: int, number: int) -> bool:
+    """Return whether a process handles a signal (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    mask = next((line.split()[1] for line in lines if line.startswith("SigCgt:")), "0")
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
 class Watcher:
     """A monitor in a process of its own that a trial can kill."""
 
@@ -102,7 +109,8 @@ class Watcher:
         self._process.wait()
 
     def end(self) -> None:
-        """Send SIGTERM and wait for an orderly end."""
+        """Send SIGTERM and wait for an orderly end. A process that is still starting does not handle it yet."""
+        self.until(lambda: catches(self.pid, signal.SIGTERM), "a process that handles signals")
         self._process.send_signal(signal.SIGTERM)
         if self._process.wait(WAIT_S) != 0:
             raise EngineError(f"the monitor process ended with code {self._process.returncode}: {self._tail()}")

@@ -89,7 +89,9 @@ def _play(monitor: Monitor, end: int) -> Iterator[tuple[int, Site]]:
         monitor.step(telemetry.batch(row, row + 1))
         for verb, node in COMMANDS.get(row, ()):
             for_ms = SHELF_MS if verb is Verb.SHELVE else None
-            monitor.command(SITE, Command(verb=verb, target=node, by="anna", reason="works", for_ms=for_ms))
+            at_ms = START_MS  # the same in every run
+            command = Command(verb=verb, target=node, by="anna", reason="works", for_ms=for_ms, at_ms=at_ms)
+            monitor.command(SITE, command)
         yield row, site
 
 

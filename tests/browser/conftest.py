@@ -81,6 +81,8 @@ class Served:
     def close(self) -> None:
         self.process.terminate()
         self.process.wait(180)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
         self.log.close()
 
 
