@@ -1,6 +1,7 @@
 // What shapes and shades mean; the bounds come from the model.
 import type { AlarmLevels } from "../api/types";
 import { KINDS } from "../lib/codes";
+import { formatP } from "../lib/format";
 import { NodeShape } from "../ui/NodeShape";
 
 export function Legend({ levels }: { levels: AlarmLevels }) {
@@ -11,8 +12,8 @@ export function Legend({ levels }: { levels: AlarmLevels }) {
       <span>P(attack)</span>
       <span><NodeShape kind="sensor" level={0} /> under {levels.doubt_at}</span>
       <span><NodeShape kind="sensor" level={1} /> to {levels.grey_at}</span>
-      <span><NodeShape kind="sensor" level={2} /> to {levels.raise_at}</span>
-      <span>from {levels.raise_at}: alarm level, in the colour of its priority</span>
+      <span><NodeShape kind="sensor" level={2} /> to {formatP(levels.raise_at)}</span>
+      <span>from {formatP(levels.raise_at)}: alarm level, in the colour of its priority</span>
       <span><span class="hatch-box" /> unknown</span>
     </div>
   );

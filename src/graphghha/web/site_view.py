@@ -291,8 +291,8 @@ def _learning(summary: Mapping[str, Any]) -> str | None:
     """Return a sentence while a site is commissioned."""
     until = summary.get("learning_until")
     return (
-        f"Learning what is normal here until {until}. Until then the shipped model judges, more coarsely: expect fewer "
-        "finds."
+        f"Learning what is normal here until {until[:10]} (UTC). Until then the shipped model judges, more coarsely: "
+        "expect fewer finds."
         if until
         else None
     )
