@@ -18,6 +18,8 @@ def commissioning_page(result: Result, directory: Path) -> Path:
     """Write the page and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     config = result["config"]
+    options = f"--model {config['model']} --seed {config['seed']}"
+    options += "".join(f' --trial "{name}"' for name in config["trials"])
     lines = [
         (
             row["trial"],
@@ -35,7 +37,7 @@ def commissioning_page(result: Result, directory: Path) -> Path:
         "",
         " ".join(INTRODUCTION.format(gap=config["schedule"]["mean_gap_days"]).split()),
         "",
-        f"Measured by `graphghha bench commissioning --model {config['model']} --seed {config['seed']}`.",
+        f"Measured by `graphghha bench commissioning {options}`.",
         "",
         *table(
             ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node"),
