@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from graphghha.errors import ConfigError
 from graphghha.learning import Learner, LearningPlan, without_incidents
 from graphghha.models import load_model, save_model
 from graphghha.monitor import Journal
@@ -111,3 +112,17 @@ def test_rows_of_a_zones_incidents_are_left_out_unless_they_were_false_or_last_f
     assert without_incidents(rows, POINTS, [standing]).fresh.all()
     building = {**incident(None, 60, 119), "zones": list(zones)}
     assert not without_incidents(rows, POINTS, [building]).fresh[60:120].any()
+
+
+@pytest.mark.parametrize(
+    ("days", "is_allowed"), [(0, True), (7, True), (90, True), (3, False), (91, False), (-1, False)]
+)
+def test_too_few_days_to_learn_from_are_one_clear_problem(tmp_path, days, is_allowed):
+    path = tmp_path / "live.toml"
+    path.write_text(f'[[site]]\nname = "north"\nsource = "sim:fcu?zones=1&days=1"\nlearn_days = {days}\n')
+    if is_allowed:
+        assert read_settings(path).site[0].learn_days == days
+        return
+    with pytest.raises(ConfigError, match=r"learn_days: must be from 7 to 90 days, or 0") as caught:
+        read_settings(path)
+    assert str(caught.value).count("learn_days") == 1

@@ -1,4 +1,4 @@
-"""A data check for people: equal findings and guesses are told once, with the points or files they concern."""
+"""A data check for people: equal findings and guesses are listed once, with the points or files they concern."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The table of dialects: how systems and published plants name their points, and how their files are told apart.
+"""The table of dialects: how systems and published plants name their points, and how their files are recognised.
 
 Patterns of points are searched in the words of a name (`naming.words_of`), those of columns in the names of columns as
 they are, in small letters.

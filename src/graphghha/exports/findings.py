@@ -43,7 +43,7 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something odd, with the times between which it shows. Findings with the same text are told together."""
+    """Something odd, with the times between which it shows. Findings with the same text are listed together."""
 
     topic: Topic
     about: str  # a point or a file

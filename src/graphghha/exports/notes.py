@@ -40,7 +40,7 @@ class Omission:
 
 
 def note_lines(notes: Sequence[Guess | Omission]) -> Iterator[str]:
-    """Yield guesses and omissions as lines; equal ones are told once, with some of those they concern."""
+    """Yield guesses and omissions as lines; equal ones are listed once, with some of those they concern."""
     groups: dict[str, list[str]] = {}
     for note in notes:
         said = f"{note.what} {note.value}: {note.reason}" if isinstance(note, Guess) else f"left out: {note.reason}"

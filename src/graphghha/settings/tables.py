@@ -42,6 +42,12 @@ def _folder(info: ValidationInfo) -> Path:
     return folder
 
 
+def _learnable(days: int) -> int:
+    if days and not 7 <= days <= 90:
+        raise ValueError("must be from 7 to 90 days, or 0 to learn nothing; fewer make a model worse")
+    return days
+
+
 def _existing_file(path: Path) -> Path:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
@@ -189,7 +195,7 @@ class SiteTable(Credentials):
     lost_after_s: float = Field(default=300.0, gt=0)  # a site that is silent for this long raises an alarm
     patience_s: float = Field(default=86_400.0, ge=3_600, le=604_800)  # how long rows wait for stored readings
     warm_up_rows: int = Field(default=360, ge=0)  # rows that fill the windows before scoring begins
-    learn_days: Literal[0] | Annotated[int, Field(ge=7, le=90)] = 14  # of its own, to commission the site on; 0: never
+    learn_days: Annotated[int, AfterValidator(_learnable)] = 14  # of its own, to commission the site on; 0: never
     relearn_days: int = Field(default=7, ge=0)  # until it is commissioned again on its newest days; 0: never
     time_zone: TimeZone = "UTC"  # in which its people read times; readings state their own
     units: Literal["degC", "degF"] = "degC"  # in which its people read temperatures

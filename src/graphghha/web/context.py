@@ -30,7 +30,7 @@ class Context:
         return "__Host-graphghha" if self.config.is_secure else "graphghha"
 
     def identity(self, request: Request) -> Identity | None:
-        """Return who asks; None if nobody can be told."""
+        """Return who asks; None if it is unknown."""
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
         if scheme:
             return self.access.token(secret.strip()) if scheme.lower() == "bearer" else None

@@ -15,7 +15,7 @@ __all__ = ["Imported", "graph_of_sheet", "import_graph", "open_graph"]
 
 
 def import_graph(path: Path) -> Imported:
-    """Return the graph of a model, whose form is told by the ending of its name."""
+    """Return the graph of a model, whose form follows from the ending of its name."""
     suffix = path.suffix.lower()
     if suffix in RDF_SUFFIXES:
         from graphghha.exports.topology.rdf import read_rdf
