@@ -41,7 +41,7 @@ def cases() -> list[str]:
     rows = []
     for row in ROWS.values():
         info = row.info
-        targets, equivalent = (", ".join(f"`{name}`" for name in names) for names in (info.targets, info.equivalent))
+        targets, equivalent = (", ".join(f"`{name}`" for name in names) for names in (info.targets, info.hits))
         rows.append(
             (f"`{info.name}`", info.family, info.attack_class, targets, info.severity, equivalent, info.meaning)
         )

@@ -102,7 +102,7 @@ def _cases(plant: Plant) -> list[dict[str, Any]]:
             "attack_class": case.attack_class,
             "severity": case.severity,
             "targets": list(case.targets),
-            "equivalents": list(case.equivalent),
+            "equivalents": list(case.hits),
         }
         for case in plant.cases.values()
         if case.targets
@@ -113,8 +113,8 @@ def _equivalents(plant: Plant) -> dict[str, list[str]]:
     """Return for each role the roles that some case makes indistinguishable from it."""
     found: dict[str, set[str]] = {}
     for case in plant.cases.values():
-        group = {*case.targets, *case.equivalent}
-        if case.equivalent and len(case.targets) == 1:
+        group = {*case.targets, *case.hits}
+        if case.hits and len(case.targets) == 1:
             for role in group:
                 found.setdefault(role, set()).update(group - {role})
     return {role: sorted(others) for role, others in sorted(found.items())}

@@ -66,6 +66,7 @@ class CaseInfo:
     targets: tuple[str, ...]  # node names in the template
     severity: str = ""
     equivalent: tuple[str, ...] = ()  # further nodes that count as a hit: within noise, the telemetry is the same
+    alike: tuple[str, ...] = ()  # further nodes that count as a hit: at another severity, the telemetry is the same
     meaning: str = ""
     same_as: str = ""  # the case that does the same for another duration
 
@@ -73,6 +74,11 @@ class CaseInfo:
     def attack(self) -> str:
         """The name of the attack, which is the same for cases that differ only in their duration."""
         return self.same_as or self.name
+
+    @property
+    def hits(self) -> tuple[str, ...]:
+        """The nodes beside the targets that count as a hit, since no reading tells them apart from the targets."""
+        return tuple(dict.fromkeys((*self.equivalent, *self.alike)))
 
 
 CASE_NOTATION = "NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]"

@@ -182,7 +182,7 @@ def attacks_in(
             continue
         targets = tuple(np.flatnonzero(cells.any(axis=0)).tolist())
         case = plant.cases.get(spec.name)
-        zone, equivalent = graph.zones[targets[0]], case.equivalent if case else ()
+        zone, equivalent = graph.zones[targets[0]], case.hits if case else ()
         attacks.append(
             AttackEvent(
                 case=spec.name,

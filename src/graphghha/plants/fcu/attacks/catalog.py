@@ -74,6 +74,9 @@ _EQUIVALENT: dict[str, tuple[str, ...]] = {
     "FCU_Fouling_Heating_Airside_Moderate": (COOLING_COIL, AIR_PATH),
     "FCU_FilterRestriction_20%": (COOLING_COIL, HEATING_COIL),
 }
+# dirt on the fins and a clogged filter reduce the air flow alike: how much is a matter of severity
+_AIRSIDE = (COOLING_COIL, HEATING_COIL, AIR_PATH)
+_AIRSIDE_MECHANISMS = ("Fouling_Cooling_Airside", "Fouling_Heating_Airside", "FilterRestriction")
 
 
 def _public() -> Iterator[CatalogRow]:
@@ -87,6 +90,7 @@ def _public() -> Iterator[CatalogRow]:
                 targets=targets,
                 severity=severity,
                 equivalent=_EQUIVALENT.get(name, equivalent),
+                alike=tuple(n for n in _AIRSIDE if n not in targets) if mechanism in _AIRSIDE_MECHANISMS else (),
                 meaning=meaning.format(severity.lower() if severity.isalpha() else severity),
             )
             yield CatalogRow(info=info, build=partial(build_attack, name))

@@ -106,6 +106,13 @@ def test_equivalence_sets_are_the_measured_ones(public_runs):
     assert declared == {name: nodes - set(CASES[name].targets) for name, nodes in measured.items()}
 
 
+def test_losses_of_air_flow_are_one_answer_at_every_severity():
+    airside = [case for case in CASES.values() if "Airside" in case.name or "FilterRestriction" in case.name]
+    assert len(airside) >= 9
+    for case in airside:
+        assert {*case.targets, *case.hits} == {"Air_path", "Cooling_coil", "Heating_coil"}, case.name
+
+
 @pytest.mark.slow
 def test_stealthy_cases_stay_inside_the_ranges_of_normal_operation():
     stealthy = [name for name, row in ROWS.items() if row.stealthy]
