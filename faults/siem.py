@@ -14,14 +14,18 @@ from faults.toy_detector import default_attacks, toy_building, toy_monitor
 from graphghha.monitor import Journal
 from graphghha.monitor.sinks import Cursor, Follower, FollowRule, SyslogConfig, SyslogSink, stop_all
 
-HANGS, DEAD = "SIEM accepts, never reads, is replaced", "SIEM whose port is closed, with heartbeats"
+HANGS, RESTARTED, DEAD = (
+    "SIEM accepts, never reads, is replaced",
+    "SIEM hangs, the monitor is restarted",
+    "SIEM whose port is closed, with heartbeats",
+)
 ZONES, ROWS = 2, 240
 QUICKLY = FollowRule(poll_s=0.01, first_retry_s=0.01, longest_retry_s=0.05, batch=7)
 
 
 def try_siem(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
     figures: list[Figure] = []
-    for fault, trial in ((HANGS, _hangs), (DEAD, _dead)):
+    for fault, trial in ((HANGS, _hangs), (RESTARTED, _restarted), (DEAD, _dead)):
         progress(fault)
         figures += trial(folder / fault.partition(",")[0])
     return figures
@@ -52,6 +56,37 @@ def _hangs(folder: Path) -> list[Figure]:
     return [
         expect_none(HANGS, "events never seen", len(set(produced) - seen), str(len(produced))),
         expect_none(HANGS, "sinks behind at the end", len(behind)),
+    ]
+
+
+def _restarted(folder: Path) -> list[Figure]:
+    """End the follower while a SIEM holds what it has not read; a new process and a new SIEM take over."""
+    telemetry = toy_building(ZONES, ROWS, default_attacks(ROWS))
+
+    def start(port: int) -> Follower:
+        sink = SyslogSink("siem", SyslogConfig(host="127.0.0.1", port=port, timeout_s=3))
+        follower = Follower(journal, sink, Cursor(folder / "cursor"), QUICKLY)
+        follower.start()
+        until(lambda: follower.stats.cursor == journal.reader.last_event_number(), "delivery")
+        return follower
+
+    with Journal(folder / JOURNAL) as journal:
+        toy_monitor(journal, ZONES).step(telemetry.batch(0, ROWS))
+        produced = [event.key for event in journal.events_after(0, 10**6)]
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            follower = start(port)
+            hanging, _ = listener.accept()
+            stop_all([follower], 20)
+        hanging.close()
+        got = []
+        for _ in range(2):
+            with SyslogReceiver(port) as siem:
+                stop_all([start(port)], 20)
+            got.append([message.split('key="', 1)[1].split('"', 1)[0] for message in siem.messages])
+    return [
+        expect_none(RESTARTED, "events never seen", len(set(produced) - set(got[0])), str(len(produced))),
+        expect_none(RESTARTED, "events sent again after an orderly end", len(got[1]), str(len(produced))),
     ]
 
 

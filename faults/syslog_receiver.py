@@ -54,7 +54,9 @@ class SyslogReceiver:
                 if self._context:
                     connection = self._context.wrap_socket(connection, server_side=True)
                 self._connections.append(connection)
-                self._read(connection.makefile("rb"))
+                with connection.makefile("rb") as stream:
+                    self._read(stream)
+                connection.close()  # as a receiver does that has read everything
 
     def _read(self, stream: BinaryIO) -> None:
         while length := self._length(stream):

@@ -5,7 +5,7 @@ the scoring does not wait for it.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from graphghha.alarms import StoredEvent
 
@@ -37,3 +37,12 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Release connections and files; may be called more than once."""
+
+
+@runtime_checkable
+class Unconfirmed(Protocol):
+    """What a sink may offer in addition, if its receivers do not say what they have read."""
+
+    @property
+    def first_unread(self) -> int | None:
+        """Return the number of the oldest event of the journal that was sent and may not have been read."""

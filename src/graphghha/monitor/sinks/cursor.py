@@ -2,7 +2,7 @@
 
 import json
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from graphghha._util.files import atomic_write
@@ -19,6 +19,7 @@ class Position:
     number: int
     key: str
     time_ms: int
+    unread: int | None = field(default=None, compare=False)  # the oldest event that the receiver may not have read
 
     @classmethod
     def from_event(cls, event: StoredEvent) -> "Position":
@@ -45,14 +46,19 @@ class Cursor:
             return None
         try:
             stored = json.loads(self.path.read_text(encoding="utf-8"))
-            return Position(int(stored["number"]), str(stored["key"]), int(stored["time_ms"]))
+            position = Position(int(stored["number"]), str(stored["key"]), int(stored["time_ms"]))
+            unread = stored.get("unread")
+            return position if unread is None else replace(position, unread=int(unread))
         except (OSError, ValueError, KeyError, TypeError) as exc:
             log.warning("%s cannot be read (%s); delivery starts at the oldest event kept", self.path, exc)
             return None
 
 
 def start_number(cursor: Cursor, journal: EventLog) -> int:
-    """Return the event to continue after: the cursor's, or the journal's beginning if it is another journal."""
+    """Return the event to continue after: the cursor's, or the journal's beginning if it is another journal.
+
+    What the receiver may not have read is delivered again.
+    """
     position, before_all = cursor.position, journal.first_event_number() - 1
     if position is None:
         return before_all
@@ -60,6 +66,7 @@ def start_number(cursor: Cursor, journal: EventLog) -> int:
         return position.number  # retention dropped the events in between; the follower reports that
     events = journal.events_after(position.number - 1, 1)
     if events and Position.from_event(events[0]) == position:
-        return position.number
+        again = position.number if position.unread is None else position.unread - 1
+        return max(before_all, min(again, position.number))
     log.warning("%s belongs to another journal; delivery starts at the oldest event kept", cursor.path)
     return before_all

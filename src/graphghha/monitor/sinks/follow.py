@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from threading import Event as Flag
 from threading import Thread
@@ -13,7 +13,7 @@ from typing import Any
 from graphghha.alarms import StoredEvent
 from graphghha.errors import GraphGHHAError
 from graphghha.monitor.backoff import BackOff
-from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, EventLog, Sink
+from graphghha.monitor.sinks.base import DROPPED, HEARTBEAT, MONITOR, EventLog, Sink, Unconfirmed
 from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
 
 log = logging.getLogger(__name__)
@@ -119,6 +119,8 @@ class Follower:
                     self._stop.wait(self._rule.poll_s)
         finally:
             self._sink.close()
+            if self._cursor.position is not None:
+                self._save(self._cursor.position)  # closing may have shown that everything was read
 
     def _step(self) -> bool:
         """Deliver one batch of the journal, and what it could not take yet; return False if there was nothing."""
@@ -177,8 +179,12 @@ class Follower:
 
     def _advance(self, position: Position) -> None:
         self._number = position.number
+        self._save(position)
+
+    def _save(self, position: Position) -> None:
+        unread = self._sink.first_unread if isinstance(self._sink, Unconfirmed) else None
         try:
-            self._cursor.move(position)
+            self._cursor.move(replace(position, unread=unread))
         except OSError as exc:
             log.error("sink %s: the cursor was not saved (%s); a restart delivers again", self.name, exc)
 

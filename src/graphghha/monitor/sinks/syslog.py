@@ -17,6 +17,7 @@ from graphghha._util.text import clean
 from graphghha._util.times import iso_ms
 from graphghha._util.tls import Tls
 from graphghha.alarms import StoredEvent
+from graphghha.monitor.journal.unwritten import NOT_JOURNALED
 from graphghha.monitor.sinks.base import HEARTBEAT
 from graphghha.monitor.sinks.cef import cef_line
 
@@ -25,6 +26,7 @@ SEVERITY = {"critical": 2, "high": 3, "medium": 4, "low": 5}
 INFORMATIONAL = 6  # the severity of an event without priority
 ENTERPRISE = 32473  # the number that RFC 5612 reserves for examples, for sites without one of their own
 _BOM = "\ufeff"
+_END_S = 2.0  # how long a receiver may take to close after we have
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +47,8 @@ class SyslogSink:
 
     Syslog has no acknowledgement. So a delivery waits until the receiver's TCP has confirmed every byte. What the
     receiver may still not have read is sent again over the next connection: the last batch if it has closed in order,
-    which it can only do with nothing left to read; otherwise everything that was sent, up to `kept_bytes`.
+    which it can only do with nothing left to read; otherwise everything that was sent, up to `kept_bytes`. A receiver
+    that closes after we have closed has read everything; if it does not, the next process sends it again.
     """
 
     def __init__(self, name: str, config: SyslogConfig) -> None:
@@ -92,11 +95,19 @@ class SyslogSink:
         while self._sent_bytes > self._config.kept_bytes and len(self._sent) > self._last_batch:
             self._sent_bytes -= self._sent.popleft()[1]
 
+    @property
+    def first_unread(self) -> int | None:
+        """Return the number of the oldest event of the journal that was sent and may not have been read."""
+        return next((event.number for event, _ in self._sent if NOT_JOURNALED not in event.body), None)
+
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; a receiver that closes it as well has read everything."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_WR)
+                _wait_for_end(self._socket, min(_END_S, self._config.timeout_s))
+                self._sent.clear()
+                self._sent_bytes = self._last_batch = 0
         self._drop()
 
     def _drop(self) -> None:
@@ -159,6 +170,17 @@ def _param(value: object) -> str:
 def _ascii(text: str, limit: int) -> str:
     """Return a header field: printable ASCII without spaces, or the nil value."""
     return re.sub(r"[^\x21-\x7e]", "_", text)[:limit] or "-"
+
+
+def _wait_for_end(sock: socket.socket, timeout_s: float) -> None:
+    """Wait until the receiver closes in order, which it can only do with nothing left to read; raise OSError if not."""
+    end = time.monotonic() + timeout_s
+    while True:
+        sock.settimeout(max(0.01, end - time.monotonic()))
+        if not sock.recv(1024):
+            return
+        if time.monotonic() > end:
+            raise TimeoutError("the receiver goes on to send")
 
 
 def _unconfirmed(sock: socket.socket) -> int:

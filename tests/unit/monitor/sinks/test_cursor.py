@@ -1,5 +1,7 @@
 """Cursors: a position that survives restarts and fits only its own journal."""
 
+from dataclasses import replace
+
 import pytest
 
 from graphghha.monitor.sinks.cursor import Cursor, Position, start_number
@@ -15,6 +17,14 @@ def test_a_position_is_read_back_by_the_next_process(path):
     Cursor(path).move(Position.from_event(incident(7)))
     assert Cursor(path).position == Position.from_event(incident(7))
     assert start_number(Cursor(path), MemoryLog(20)) == 7
+
+
+@pytest.mark.parametrize("unread, start", [(5, 4), (2, 3), (9, 7), (None, 7)])
+def test_what_may_not_have_been_read_is_delivered_again_as_far_as_it_is_kept(path, unread, start):
+    Cursor(path).move(replace(Position.from_event(incident(7)), unread=unread))
+    journal = MemoryLog(20)
+    journal.drop(3)
+    assert start_number(Cursor(path), journal) == start
 
 
 def test_without_a_file_the_position_is_kept_in_memory():

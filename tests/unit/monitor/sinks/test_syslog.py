@@ -89,6 +89,32 @@ def test_what_is_kept_for_a_receiver_that_never_reads_is_bounded():
         sink.close()
 
 
+def test_what_a_hanging_receiver_may_not_have_read_comes_again_after_our_own_restart(tmp_path):
+    log, cursor = MemoryLog(), tmp_path / "siem.cursor"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        follower = Follower(log, sink_to(port), Cursor(cursor), QUICK)
+        follower.start()
+        log.append(30)
+        until(lambda: follower.stats.cursor == 30, "what nobody reads")
+        hanging, _ = listener.accept()
+        stop_all([follower], 10)
+        hanging.close()
+    assert delivered_by_a_new_process(log, cursor, port, 40) == [f"north:{number}" for number in range(1, 41)]
+    assert delivered_by_a_new_process(log, cursor, port, 41) == ["north:41"], "this receiver had read everything"
+
+
+def delivered_by_a_new_process(log, cursor, port, last):
+    log.append(last - len(log.events_after(0, 10**6)))
+    with SyslogReceiver(port) as receiver:
+        follower = Follower(log, sink_to(port), Cursor(cursor), QUICK)
+        follower.start()
+        until(lambda: follower.stats.cursor == last, "all events")
+        assert stop_all([follower], 10) == []
+        until(lambda: f"north:{last}" in event_keys(receiver.messages), "the last one")
+        return event_keys(receiver.messages)
+
+
 def is_delivered(sink, event):
     try:
         sink.deliver([event])
