@@ -27,6 +27,7 @@ from graphghha.sources import ReadingBatch, Rejection, open_source, parse_addres
 ZONES, ROWS, BEGINS = 12, 120, 40
 ATTACKED = 6  # the device of zone-07
 ATTACK = ((BEGINS, ROWS, "zone-07/FCU_CVLV"),)
+FLAPPING = "five good minutes, six bad ones"
 CONFIG = SiteConfig(warm_up_rows=0)
 
 
@@ -61,12 +62,14 @@ def _zones(folder: Path) -> list[Figure]:
             expect_all(fault, "zones named in /readyz", int(play.site.blind_zones == ["zone-07"]), 1),
         ]
     for fault, is_good in (
-        ("five good minutes, six bad ones", lambda row: row < BEGINS - 10 or row % 11 < 5),
+        (FLAPPING, lambda row: row < BEGINS - 10 or row % 11 < 5),
         ("one bad minute of two", lambda row: row % 2 == 0),
         ("one bad minute of six", lambda row: row % 6 != 5),
         ("four good minutes of five", lambda row: row % 5 != 4),
     ):
         play = _played(telemetry, is_good)
+        if fault == FLAPPING:
+            figures.append(expect_all(fault, "alarms of priority (zone.blind)", len(play.kinds("zone.blind")), 1))
         late = [(time_ms - found_ms) // STEP_MS for time_ms in _found(play)]
         figures.append(expect_all(fault, "attacks found", len(late), 1))
         figures.append(report(fault, "minutes later than in a clean run", ", ".join(map(str, late)) or "never"))

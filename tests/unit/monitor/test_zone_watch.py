@@ -29,10 +29,18 @@ def test_a_zone_that_falls_silent_is_an_alarm_once_and_its_return_ends_it():
     assert changes(rows(120, silent)) == [(24, "two", True), (89, "two", False)]
 
 
-@pytest.mark.parametrize("every, is_raised", [(2, True), (3, False)], ids=["half-of-the-time", "a-third-of-the-time"])
-def test_a_zone_that_is_heard_now_and_then_is_blind_too(every, is_raised):
-    found = changes(rows(100, range(20, 100, every)))
+@pytest.mark.parametrize("every, is_raised", [(2, True), (3, True), (11, True), (20, True), (30, False), (60, False)])
+def test_a_zone_with_gaps_again_and_again_is_blind_too(every, is_raised):
+    found = changes(rows(400, range(20, 400, every)))
     assert ([each[1:] for each in found] == [("two", True)]) == is_raised
+
+
+def test_gaps_are_an_alarm_with_the_third_and_end_it_after_two_hours_without_any():
+    watch = ZoneWatch(ZONES)
+    times, fresh = rows(300, range(20, 64, 11))
+    raised, cleared = watch.take(times, fresh)
+    assert (raised.row, raised.since_ms) == (42, 20 * MINUTE), "since the first gap"
+    assert not cleared.is_blind and cleared.row == 53 + 90
 
 
 def test_a_zone_with_few_of_its_points_left_is_blind():
