@@ -353,11 +353,12 @@ class Journal:
             self._note_log(connection)
             self._keep_in_place()  # what was committed into a file without a name is on no disk
         except BaseException as exc:
-            if isinstance(exc, sqlite3.DatabaseError) and getattr(exc, "sqlite_errorcode", 0) & 0xFF in _MALFORMED:
+            is_unreadable = isinstance(exc, UnicodeDecodeError)  # a message of SQLite that quotes damaged bytes
+            if is_unreadable or getattr(exc, "sqlite_errorcode", 0) & 0xFF in _MALFORMED:
                 self._is_malformed = True
             # closing rolls back; after an I/O error a handle cannot be trusted, so the next attempt reopens the file
             self._drop_connection()
-            if isinstance(exc, (sqlite3.Error, OSError, JournalBusyError)):
+            if is_unreadable or isinstance(exc, (sqlite3.Error, OSError, JournalBusyError)):
                 raise JournalError(f"{self.path}: {exc}") from exc
             raise
 

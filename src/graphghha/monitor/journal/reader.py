@@ -42,7 +42,7 @@ class Reader:
         try:
             connection = self._connect()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.Error as exc:
+        except (sqlite3.Error, UnicodeError) as exc:  # a message of SQLite may quote damaged bytes
             raise JournalError(f"{self.path} cannot be read as a journal: {exc}") from exc
         self.version = int(version)
         if not 0 < version <= VERSION:
@@ -257,7 +257,7 @@ class Reader:
         try:
             with self._lock, self._opened() as connection, closing(connection.execute(query, arguments)) as cursor:
                 yield from cursor
-        except sqlite3.Error as exc:
+        except (sqlite3.Error, UnicodeError) as exc:
             raise JournalError(f"{self.path}: {exc}") from exc
 
 

@@ -71,7 +71,7 @@ def salvage(path: Path) -> dict[str, Any]:
     saved: dict[str, Any] = {"events": 0, "lost": UNKNOWN, "rows": 0, "checkpoints": 0}
     with closing(connect(fresh_path, is_writer=True)) as fresh:
         migrate(fresh)
-        with suppress(sqlite3.DatabaseError), closing(connect(path)) as damaged:
+        with suppress(sqlite3.DatabaseError, UnicodeError), closing(connect(path)) as damaged:
             damaged.execute("SELECT count(*) FROM sqlite_master").fetchone()  # without the schema nothing can be read
             fresh.execute("BEGIN")
             saved |= _copy_events(damaged, fresh)

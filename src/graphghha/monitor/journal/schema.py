@@ -122,7 +122,7 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
     """Raise if a newer graphghha wrote this journal; a file whose two versions differ is damaged instead."""
     try:
         version, other = versions(connection)
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeError):  # a message of SQLite may quote damaged bytes
         return
     if version == other > VERSION:
         raise JournalError(

@@ -41,6 +41,18 @@ def test_a_flipped_bit_in_an_event_is_found_and_the_rest_is_kept(path):
         assert again.damage is None
 
 
+@pytest.mark.parametrize("word", [b"CREATE TABLE events", b"CREATE TABLE rows", b"CREATE INDEX events_by_kind"])
+def test_a_byte_of_the_schema_that_is_no_text_does_not_stop_the_monitor(path, word):
+    """SQLite quotes the schema in its message, which Python cannot decode then."""
+    data = bytearray(filled(path))
+    for at in (data.find(word) + 8, data.find(word) + len(word) - 2):
+        path.write_bytes(data[:at] + b"\xe5" + data[at + 1 :])
+        with Journal(path) as journal:
+            assert journal.damage is not None
+            journal.write([commit(DAY_MS)])
+            assert journal.reader.last_event_number() >= 2
+
+
 @pytest.mark.parametrize("begin", [0, 4096, 40_000])
 def test_a_page_of_rubbish_does_not_stop_the_monitor(path, begin):
     data = bytearray(filled(path))
