@@ -26,6 +26,14 @@ class Effort:
     model_flips: int = 4  # of each file
     hostile_events: int = 20_000
     bomb_mb: int = 5_000
+    odd_broker_s: float = 20.0
+    hostile_files: int = 300
+    long_line_mb: int = 600
+    columns: int = 1_000_000
+    long_name_mb: int = 400
+    rows_of_one_time: int = 10_000_000
+    salvage_kills: int = 8
+    stored_hours: int = 24
     soak_minutes: float = 10.0
     soak_speed: float = 100.0  # times real time
 
@@ -51,6 +59,14 @@ QUICK = Effort(
     model_flips=1,
     hostile_events=200,
     bomb_mb=300,
+    odd_broker_s=3.0,
+    hostile_files=40,
+    long_line_mb=20,
+    columns=20_000,
+    long_name_mb=80,
+    rows_of_one_time=200_000,
+    salvage_kills=3,
+    stored_hours=8,
     soak_minutes=0.1,
     soak_speed=1_200.0,
 )

@@ -27,6 +27,7 @@ from faults.sinks import try_sinks
 from faults.soak import try_soak
 from faults.states import try_states
 from faults.strangers import try_strangers
+from faults.wire import try_wire
 from graphghha.errors import GraphGHHAError, NotFoundError
 from graphghha.lab.bench.results import make_result
 
@@ -42,6 +43,7 @@ TRIALS: dict[str, Trial] = {
     "disorder": try_disorder,
     "fuzz": try_fuzz,
     "hostile": try_hostile,
+    "wire": try_wire,
     "strangers": try_strangers,
     "belief": try_belief,
     "announce": try_announcing,
@@ -80,8 +82,11 @@ def _jsonable(value: Any) -> Any:
 
 
 def merge_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
-    """Return `result` with the earlier run's rows of all other trials, if both ran with the same effort."""
-    if earlier["config"] != result["config"]:
+    """Return `result` with the earlier run's rows of all other trials, if both ran with the same effort.
+
+    An effort that the earlier run did not know yet belongs to a trial that it did not have.
+    """
+    if any(result["config"].get(name) != value for name, value in earlier["config"].items()):
         return result
     measured = {row["trial"] for row in result["rows"]}
     rows = result["rows"] + [row for row in earlier["rows"] if row["trial"] not in measured]

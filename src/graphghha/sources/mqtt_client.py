@@ -17,11 +17,24 @@ except ImportError as exc:
     raise EngineError("MQTT needs paho-mqtt; run: pip install 'graphghha[mqtt]'") from exc
 
 
+class BoundedClient(Client):
+    """A client that ends a connection over which a larger packet is announced than it has agreed to.
+
+    Brokers keep to `MaximumPacketSize`; whoever does not could otherwise fill the memory with 268 MB.
+    """
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        if bufsize > MAX_PACKET_BYTES:
+            raise ConnectionError(f"a packet of {bufsize} bytes was announced; at most {MAX_PACKET_BYTES} are taken")
+        data: bytes = super()._sock_recv(bufsize)
+        return data
+
+
 def new_client(
     client_id: str, *, username: str | None, password_file: Path | None, tls: Tls | None, **options: Any
 ) -> Client:
     """Return an MQTT 5 client that has not connected yet; raise `OSError` or `ValueError` if a file is unusable."""
-    client = Client(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, **options)
+    client = BoundedClient(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, **options)
     if username is not None:
         client.username_pw_set(username, read_secret(password_file) if password_file else None)
     if tls is not None:
