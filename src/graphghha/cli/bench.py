@@ -11,6 +11,7 @@ from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FILE, OUTPUT_FOLDER
 from graphghha.cli.bench_detection import COMMANDS, WORK, parse_numbers
+from graphghha.cli.bench_plants import plants
 
 if TYPE_CHECKING:
     from graphghha.lab.bench.experiments import Scope
@@ -375,5 +376,5 @@ def memory(nodes: int, as_json: bool) -> None:
     _finish(result)
 
 
-for study in COMMANDS:
+for study in (*COMMANDS, plants):
     bench.add_command(study)

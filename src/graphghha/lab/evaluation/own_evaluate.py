@@ -1,6 +1,7 @@
 """The report card of the model of a plant of the user's own, on recordings that it was not trained on."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,20 @@ from graphghha.lab.metrics.ranges import (
     vus_pr,
 )
 from graphghha.models.own import RAISE_AT, OwnModel, load_own_model
+from graphghha.plants import Plant
 
 ONSET_ROWS = 60
 NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a detector says of all rows [r] of some recordings, one after the other."""
+
+    score: NDArray[np.float64]
+    alarm: NDArray[np.bool_]
+    places: NDArray[np.float32]  # [r s] the higher, the more a node is the place of the attack; unknown ones are lowest
+    unknown: float = 0.0  # share of the readings of which nothing is known
 
 
 def evaluate_own_model(directory: Path, data: Sequence[Path], labels: Path | None) -> dict[str, Any]:
@@ -39,22 +51,41 @@ def evaluate_own_model(directory: Path, data: Sequence[Path], labels: Path | Non
 
 def own_report(model: OwnModel, recordings: Sequence[Recording], events: Sequence[AttackEvent]) -> dict[str, Any]:
     """Return the figures of a model on recordings."""
+    report = plant_figures(model.plant, own_outcome(model, recordings), recordings, events, alarm_gap(model))
+    report["budget_per_day"] = model.provenance["budget_per_day"]
+    return report
+
+
+def alarm_gap(model: OwnModel) -> int:
+    """Return how many rows apart two alarms are one."""
+    plan = model.preprocessing.plan
+    return 2 * plan.smooth * plan.stride
+
+
+def own_outcome(model: OwnModel, recordings: Sequence[Recording]) -> Outcome:
+    """Return what a model says of recordings."""
     attack, score = _scored(model, recordings)
+    places = np.where(np.isfinite(attack), attack, -1.0)
+    unknown = float(np.isnan(attack[:, model.plant.template.signal_nodes]).mean())
+    return Outcome(score, places.max(axis=1) >= RAISE_AT, places, unknown)
+
+
+def plant_figures(
+    plant: Plant, outcome: Outcome, recordings: Sequence[Recording], events: Sequence[AttackEvent], gap: int
+) -> dict[str, Any]:
+    """Return the figures of any detector on recordings; alarms at most `gap` rows apart are one."""
     lengths = [len(each.times_ms) for each in recordings]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     breaks = offsets[1:-1].tolist()
     truth = np.concatenate([attacked_rows(each, n, events) for n, each in enumerate(recordings)])
-    highest = np.where(np.isfinite(attack), attack, -1.0)
-    alarm = highest.max(axis=1) >= RAISE_AT
+    alarm, score, step_s = outcome.alarm, outcome.score, plant.step_s
     spans = [(int(offsets[e.recording]) + e.start, int(offsets[e.recording]) + e.stop) for e in events]
-    plan, step_s = model.preprocessing.plan, model.plant.step_s
-    gap = 2 * plan.smooth * plan.stride
     told = ranges(alarm, breaks)
     false = [(a, b) for a, b in merge_close(told, gap, breaks) if not truth[a:b].any()]
     normal_h = float((~truth).sum()) * step_s / 3600
     precision, recall, f1 = point_scores(truth, alarm)
     rows = [
-        _event_row(model, event, span, highest, alarm, recordings[event.recording], step_s)
+        _event_row(plant, event, span, outcome, recordings[event.recording])
         for event, span in zip(events, spans, strict=True)
     ]
     delays = [row["delay_s"] / 60 for row in rows if row["found"]]
@@ -63,7 +94,7 @@ def own_report(model: OwnModel, recordings: Sequence[Recording], events: Sequenc
     weight = np.array([row["alarm_rows"] for row in found], np.float64)
     onsets = ranges(truth, breaks)
     return {
-        "nodes": model.plant.template.num_nodes,
+        "nodes": plant.template.num_nodes,
         "method": "graphghha",
         "protocol": "own",
         "rows": len(truth),
@@ -72,12 +103,11 @@ def own_report(model: OwnModel, recordings: Sequence[Recording], events: Sequenc
         "p": precision,
         "r": recall,
         "f1": f1,
-        "macro_f1": _macro_f1(model, events, spans, truth, alarm, highest),
+        "macro_f1": _macro_f1(plant, events, spans, truth, outcome),
         "false_positive_rate": float((alarm & ~truth).sum() / max(1, (~truth).sum())),
         "false_alarms": len(false),
         "false_alarms_per_hour": len(false) / normal_h if normal_h else 0.0,
         "false_alarms_per_day": 24 * len(false) / normal_h if normal_h else 0.0,
-        "budget_per_day": model.provenance["budget_per_day"],
         "event_recall": _mean([row["found"] for row in rows]),
         "median_ttd_min": float(np.median(delays)) if delays else None,
         "p90_ttd_min": float(np.quantile(delays, 0.9)) if delays else None,
@@ -94,7 +124,7 @@ def own_report(model: OwnModel, recordings: Sequence[Recording], events: Sequenc
         "vus_pr": vus_pr(truth, score, breaks),
         "batadal_s": batadal_s(truth, alarm, onsets),
         "onset_balanced_accuracy": onset_balanced_accuracy(truth, alarm, onsets, ONSET_ROWS),
-        "unknown_share": float(np.isnan(attack[:, model.plant.template.signal_nodes]).mean()),
+        "unknown_share": outcome.unknown,
         "p_is": "tail",
         "class_is": "by_kind",
         "events": rows,
@@ -112,17 +142,11 @@ def _scored(model: OwnModel, recordings: Sequence[Recording]) -> tuple[NDArray[n
 
 
 def _event_row(
-    model: OwnModel,
-    event: AttackEvent,
-    span: tuple[int, int],
-    highest: NDArray[np.float32],
-    alarm: NDArray[np.bool_],
-    recording: Recording,
-    step_s: float,
+    plant: Plant, event: AttackEvent, span: tuple[int, int], outcome: Outcome, recording: Recording
 ) -> dict[str, Any]:
-    graph = model.plant.template
+    graph, highest = plant.template, outcome.places
     rows = np.arange(*span)
-    rows = rows[alarm[rows]]
+    rows = rows[outcome.alarm[rows]]
     order = np.argsort(-highest[rows].mean(axis=0), kind="stable") if len(rows) else np.empty(0, np.int64)
     named = [graph.names[node] for node in order[:NAMED].tolist()]
     wanted = [graph.index(node) for node in event.nodes]
@@ -136,7 +160,7 @@ def _event_row(
         "rows": span[1] - span[0],
         "alarm_rows": len(rows),
         "found": bool(len(rows)),
-        "delay_s": float(rows[0] - span[0]) * step_s if len(rows) else None,
+        "delay_s": float(rows[0] - span[0]) * plant.step_s if len(rows) else None,
         "named": named[0] if named else None,
         "named_3": named,
         "rank": min(ranks, default=None),
@@ -148,16 +172,15 @@ def _event_row(
 
 
 def _macro_f1(
-    model: OwnModel,
+    plant: Plant,
     events: Sequence[AttackEvent],
     spans: Sequence[tuple[int, int]],
     truth: NDArray[np.bool_],
-    alarm: NDArray[np.bool_],
-    highest: NDArray[np.float32],
+    outcome: Outcome,
 ) -> float | None:
     """Return the mean F1 over "normal" and the classes that occur; rows of attacks without a class are left out."""
-    kinds = np.array([CLASSES.index(str(node.kind)) for node in model.plant.template.nodes])
-    told = np.where(alarm, kinds[highest.argmax(axis=1)], 0)
+    kinds = np.array([CLASSES.index(str(node.kind)) for node in plant.template.nodes])
+    told = np.where(outcome.alarm, kinds[outcome.places.argmax(axis=1)], 0)
     stated = np.zeros(len(truth), np.int64)
     stated[truth] = -1
     for event, (start, stop) in zip(events, spans, strict=True):

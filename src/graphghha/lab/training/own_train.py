@@ -88,6 +88,17 @@ def train_own_plant(
     return model
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NormalFit:
+    """What normal data alone tell of a plant; it does not depend on a seed."""
+
+    plant: Plant
+    parts: Sequence[NormalPart]
+    preprocessing: OwnPreprocessing
+    rule: JudgeRule
+    record: dict[str, Any]  # for the provenance of a model
+
+
 def fit_own_plant(
     plant: Plant,
     recordings: Sequence[Recording],
@@ -96,7 +107,18 @@ def fit_own_plant(
     progress: Callable[[str], None] = lambda text: None,
 ) -> OwnModel:
     """Return a model of a plant from recordings; rows inside a labelled attack are left out."""
-    stretches = _normal_stretches(recordings, events)
+    return teach_place(fit_whether(plant, recordings, events, recipe, progress), recipe, progress)
+
+
+def fit_whether(
+    plant: Plant,
+    recordings: Sequence[Recording],
+    events: Sequence[AttackEvent] = (),
+    recipe: OwnRecipe = DEFAULT,
+    progress: Callable[[str], None] = lambda text: None,
+) -> NormalFit:
+    """Fit what is normal, and the threshold that keeps the budget."""
+    stretches = normal_stretches(recordings, events)
     rows = sum(map(len, stretches))
     days = rows * plant.step_s / 86_400
     _check_enough(plant, rows, days, recipe.budget_per_day)
@@ -108,26 +130,37 @@ def fit_own_plant(
     plan = preprocessing.plan
     rule, record = fit_threshold(unusual, plan, recipe.budget_per_day)
     progress(f"threshold {rule.threshold:.2f}: {record['false_alarms']} false alarms in {days:.1f} days")
-    adu = _fit_network(plant, preprocessing, parts, recipe, progress)
-    frozen = FrozenModel.from_adu(adu)
-    features = np.random.default_rng(0).normal(0, 1, (plant.template.num_nodes, NODE_FEATURES)).astype(np.float32)
-    answer = {"features": features, "probabilities": Engine(frozen, plant.template, backend="torch").score(features)}
-    provenance = {
+    record = {
         **record,
         "normal_days": days,
         "recordings": len(recordings),
         "labelled_attacks": len(events),
-        "seed": recipe.seed,
         "constant": [plant.template.points[at] for at in np.flatnonzero(preprocessing.scale.is_constant).tolist()],
         "standing": _standing(plant, unusual, plan, rule),
+    }
+    return NormalFit(plant=plant, parts=parts, preprocessing=preprocessing, rule=rule, record=record)
+
+
+def teach_place(
+    normal: NormalFit, recipe: OwnRecipe = DEFAULT, progress: Callable[[str], None] = lambda text: None
+) -> OwnModel:
+    """Teach the network where an attack is, and return the whole model."""
+    plant = normal.plant
+    adu = _fit_network(plant, normal.preprocessing, normal.parts, recipe, progress)
+    frozen = FrozenModel.from_adu(adu)
+    features = np.random.default_rng(0).normal(0, 1, (plant.template.num_nodes, NODE_FEATURES)).astype(np.float32)
+    answer = {"features": features, "probabilities": Engine(frozen, plant.template, backend="torch").score(features)}
+    provenance = {
+        **normal.record,
+        "seed": recipe.seed,
         "p": "tail",  # what `p` of a score is: from the tail of normal scores, not from attacks
         "class": "by_kind",
         "versions": {"graphghha": __version__, "numpy": np.__version__, "python": platform.python_version()},
     }
     model = OwnModel(
         plant=plant,
-        preprocessing=preprocessing,
-        rule=rule,
+        preprocessing=normal.preprocessing,
+        rule=normal.rule,
         adu_config=adu.config.to_dict(),
         weights=dict(frozen.weights),
         known_answer=answer,
@@ -207,7 +240,7 @@ def _unit_s(parts: Sequence[NormalPart], scale: OwnScale, step_s: float) -> floa
     return moving_unit_s([scale(part.values)[:, moving] for part in parts], step_s)
 
 
-def _normal_stretches(recordings: Sequence[Recording], events: Sequence[AttackEvent]) -> list[Floats]:
+def normal_stretches(recordings: Sequence[Recording], events: Sequence[AttackEvent]) -> list[Floats]:
     """Return the readings between attacks, in the order of time."""
     found = []
     for number, recording in enumerate(recordings):

@@ -11,6 +11,7 @@ from graphghha.lab.bench.pages.detection import STUDIES, detection_page
 from graphghha.lab.bench.pages.diets import diets_page
 from graphghha.lab.bench.pages.incremental import events_page
 from graphghha.lab.bench.pages.latency import SPEED_BENCHES, latency_page
+from graphghha.lab.bench.pages.plants import plants_page
 from graphghha.lab.bench.pages.precision import precision_page
 from graphghha.lab.bench.pages.reliability import reliability_page
 from graphghha.lab.bench.pages.shift import shift_page
@@ -26,6 +27,7 @@ _SINGLE = {
     "whether-where": whether_where_page,
     "diets": diets_page,
     "attacker": attacker_page,
+    "plants": plants_page,
 }
 
 

@@ -1,0 +1,98 @@
+"""`bench plants` on invented data in the form of the public data sets."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from graphghha.cli import main
+from graphghha.lab.bench.pages.index import write_pages
+from graphghha.lab.bench.plants.judged import budget_threshold
+
+NORMAL, ROWS = 4000, 4300
+NAMES = ("levelSetting", "feedVal", "towerLevel", "outletFlow", "boilerTemp")
+
+
+def tank(rows, rng):
+    """A level that a valve keeps, an outlet that follows the level, and a temperature that drifts."""
+    level, valve = np.empty(rows), np.empty(rows)
+    now = 50.0
+    for at in range(rows):
+        valve[at] = np.clip(40 + 4 * (50 - now) + 10 * np.sin(at / 17), 0, 100)
+        now += 0.05 * (valve[at] - 0.8 * now) + rng.normal(0, 0.05)
+        level[at] = now
+    steam = 80 + 3 * np.sin(np.arange(rows) / 40) + rng.normal(0, 0.1, rows)
+    columns = [np.full(rows, 50.0), valve, level, 0.8 * level + rng.normal(0, 0.1, rows), steam]
+    return np.round(np.stack(columns, axis=1), 2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A laboratory plant with two trials, a water network and nothing else."""
+    rng, folder = np.random.default_rng(5), tmp_path_factory.mktemp("data")
+    tables = []
+    for number, (trial, attack, column) in enumerate((t, a, c) for t in (1, 2) for a, c in (("high", 2), ("shut", 1))):
+        values = tank(ROWS, rng)
+        values[NORMAL:, column] = 90.0 if attack == "high" else 0.0
+        times = (
+            np.datetime64("2026-03-01T00:00:00")
+            + np.timedelta64(number * 3600, "s")
+            + 500 * np.arange(ROWS).astype("timedelta64[ms]")
+        )
+        about = {"file": [f"{attack}_{trial}.csv"] * ROWS, "attack": [attack] * ROWS, "trial": [trial] * ROWS}
+        about |= {"row": list(range(ROWS)), "time": pa.array(times.astype("datetime64[ms]"))}
+        labels = ["Normal"] * NORMAL + ["Attack"] * (ROWS - NORMAL)
+        tables.append(pa.table(about | dict(zip(NAMES, values.T, strict=True)) | {"class": labels}))
+    (folder / "eds").mkdir()
+    pq.write_table(pa.concat_tables(tables), folder / "eds" / "train.parquet")
+    (folder / "eds" / "attack_map.csv").write_text(
+        "attack,class,target_columns\nhigh,sensor,towerLevel\nshut,actuator,feedVal\n"
+    )
+    (folder / "batadal").mkdir()
+    for name, year, rows in (("normal", 2024, 1500), ("attacks", 2026, 600)):
+        values = tank(rows, rng)
+        if name == "attacks":
+            values[300:340, 2] += 60
+        times = np.datetime64(f"{year}-01-01T00:00:00") + np.arange(rows).astype("timedelta64[h]")
+        columns = {"DATETIME": pa.array(times.astype("datetime64[ms]"))} | dict(zip(NAMES, values.T, strict=True))
+        columns["ATT_FLAG"] = np.zeros(rows)
+        pq.write_table(pa.table(columns), folder / "batadal" / f"train_{name}.parquet")
+    (folder / "batadal" / "attacks_train.csv").write_text(
+        "start,end,target_columns,class\n2026-01-13 12:00,2026-01-15 03:00,towerLevel,sensor\n"
+    )
+    return folder
+
+
+def test_every_method_is_judged_and_the_page_shows_it(folder, tmp_path):
+    arguments = ["bench", "plants", "--data", str(folder), "--quick", "--json", "--out", str(tmp_path / "r.json")]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    rows = {(row["dataset"], row["method"]): row for row in found["rows"]}
+    assert found["config"]["datasets"] == ["eds", "batadal"]
+    assert {method for dataset, method in rows if dataset == "EDS"} >= {"graphghha", "always", "boosting, labels"}
+    own, always = rows["EDS", "graphghha"], rows["EDS", "always"]
+    assert own["f1"] > max(0.8, always["f1"]) and always["false_positive_rate"] == 1.0
+    assert {event["nodes"][0] for event in own["events"]} == {"towerLevel", "feedVal"}
+    assert rows["BATADAL", "graphghha"]["event_recall"] == 1.0
+    (page, _) = write_pages([found], tmp_path / "pages")
+    text = page.read_text()
+    assert "smoke run" in text and "| graphghha |" in text and "## A water network" in text
+
+
+def test_a_folder_without_the_data_sets_is_refused(tmp_path):
+    result = CliRunner().invoke(main, ["bench", "plants", "--data", str(tmp_path)])
+    assert result.exit_code and "eds/train.parquet" in result.output
+
+
+def test_the_threshold_of_a_baseline_keeps_the_budget():
+    scores = np.zeros(1000)
+    scores[[100, 101, 400, 900]] = 3.0, 3.0, 2.0, 1.0
+    for allowed in (1, 2, 3):
+        threshold = budget_threshold([scores], 5, allowed)
+        rows = np.flatnonzero(scores > threshold)
+        assert 1 + (np.diff(rows) > 5).sum() <= allowed if len(rows) else True
+    assert budget_threshold([scores], 5, 3) < 1.0
