@@ -234,5 +234,7 @@ def test_the_catalogue_is_listed_for_people_and_machines():
     lines = CliRunner().invoke(cases, ["--json", "--class", "controller"]).stdout.splitlines()
     rows = [json.loads(line) for line in lines]
     assert {row["class"] for row in rows} == {"controller"}
-    assert {"name", "family", "class", "targets", "severity", "equivalent", "alike", "same_as", "meaning"} == set(rows[0])
+    assert {"name", "family", "class", "targets", "severity", "equivalent", "alike", "same_as", "meaning"} == set(
+        rows[0]
+    )
     assert len(CliRunner().invoke(cases, ["--family", "damper"]).stdout.splitlines()) == 9

@@ -134,6 +134,8 @@ class RowClock:
         self.ignored += len(batch) + sum(batch.rejected.values())
         if len(batch.strays):
             self.clocks.observe(self._newest(*batch.strays))
+        if len(batch.withdrawn) and self._grid is not None:
+            self._grid.withdraw(*batch.withdrawn)
         if isinstance(batch, RowBatch) and len(batch):
             yield from self._take_slices(batch.times_ms, batch)
         elif len(batch):

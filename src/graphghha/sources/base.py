@@ -58,6 +58,8 @@ class Batch(ABC):
     refused: Mapping[tuple[int | str, Rejection], Refused] = field(default_factory=dict, kw_only=True)
     # points and times of readings that were rejected because of their time: they show which clock is wrong
     strays: tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[()] = field(default=(), kw_only=True)
+    # points and times of readings that say the point has no usable value: marked bad, or impossible
+    withdrawn: tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[()] = field(default=(), kw_only=True)
     receipt: Any = field(default=None, kw_only=True)  # belongs to the source: what to acknowledge
 
     def __len__(self) -> int:

@@ -31,6 +31,7 @@ class BatchBuilder:
         self._routes: list[Route] = []
         self._times: list[int] = []
         self._values: list[float] = []
+        self._withdrawn: dict[int, int] = {}  # column -> time of its newest reading that is marked bad
 
     def __len__(self) -> int:
         return len(self._values)
@@ -45,6 +46,7 @@ class BatchBuilder:
             self._refuse(name, route, unit if route is Rejection.WRONG_UNIT else value)
         elif value is None or (quality is not None and not _is_usable(quality)):
             self._refuse(route.column, Rejection.BAD_QUALITY, quality if isinstance(quality, str) else "")
+            self._withdrawn[route.column] = max(time_ms, self._withdrawn.get(route.column, time_ms))
         elif type(value) is float or type(value) is int:
             try:
                 self._values.append(float(value))
@@ -89,11 +91,23 @@ class BatchBuilder:
             rejected=dict(self._rejected + rejected),
             refused=self._refusals.take(),
             strays=(columns[is_stray], times[is_stray]) if is_stray.any() else (),
+            withdrawn=self._take_withdrawn(columns, times, ~keep & ~is_stray, latest),
             receipt=receipt,
         )
         self._routes, self._times, self._values = [], [], []
         self._rejected = Counter()
         return batch
+
+    def _take_withdrawn(
+        self, columns: NDArray[np.int32], times_ms: NDArray[np.int64], invalid: NDArray[np.bool_], latest_ms: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[()]:
+        """Return columns and times of readings that are marked bad, and of the invalid ones of those collected [n]."""
+        pairs = [pair for pair in self._withdrawn.items() if EARLIEST_MS <= pair[1] <= latest_ms]
+        self._withdrawn = {}
+        if not pairs and not invalid.any():
+            return ()
+        bad = np.array(pairs, np.int64).reshape(-1, 2)
+        return np.append(bad[:, 0].astype(np.int32), columns[invalid]), np.append(bad[:, 1], times_ms[invalid])
 
 
 def validate_readings(

@@ -162,6 +162,24 @@ class Grid:
         self._value[cell] = max(value, self._value[cell])
         return Outcome.CONFLICT
 
+    def withdraw(self, columns: NDArray[np.int32], times_ms: NDArray[np.int64]) -> None:
+        """Take back the values of points [n] from these times on, until they are heard again.
+
+        It matters where silence means "unchanged": a point that its sender calls bad is unknown, not unchanged.
+        """
+        if not self.config.unchanged_for_ms:
+            return
+        for column, time_ms in zip(columns.tolist(), times_ms.tolist(), strict=True):
+            row = -(-time_ms // self.config.step_ms)
+            if row < self._next:
+                if time_ms >= self._held_time[column]:
+                    self._held_value[column] = np.nan
+            elif row < self._next + self.config.horizon_rows:
+                cell = row % self.config.horizon_rows, column
+                if time_ms >= self._time[cell]:
+                    self._time[cell], self._value[cell] = time_ms, np.nan
+                    self._touched[cell[0]] = True
+
     def push_columns(
         self, columns: NDArray[np.int32], times_ms: NDArray[np.int64], values: NDArray[np.float64]
     ) -> None:
@@ -281,6 +299,7 @@ class Grid:
         if self.config.unchanged_for_ms:
             heard = times_ms[:, None] - self._newest_of_device(time[1:]) <= self.config.unchanged_for_ms
             fresh |= heard & (time[1:] != NEVER)
+            fresh &= np.isfinite(value[1:])
         self._counts[_GAP] += (fresh & ~filled).sum(axis=0)
         self._counts[_STALE] += (~fresh).sum(axis=0)
         return Rows(times_ms, np.where(fresh, value[1:], np.nan), fresh, filled.any(axis=1))

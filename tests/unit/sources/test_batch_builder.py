@@ -62,3 +62,11 @@ def test_what_was_taken_is_not_handed_over_again():
     assert len(builder) == 1 and builder.take(NINE, "receipt").receipt == "receipt"
     again = builder.take(NINE)
     assert len(builder) == len(again) == 0 and not any(again.rejected.values())
+
+
+def test_readings_that_are_bad_or_impossible_withdraw_the_point():
+    batch = build((ROOM, 20.0, NINE - 9, None, "bad"), (ROOM, 20.0, NINE - 5, None, "bad"), (ROOM, 1e9, NINE))
+    columns, times = batch.withdrawn
+    assert len(set(columns.tolist())) == 1 and times.tolist() == [NINE - 5, NINE]
+    assert build((ROOM, 20.0, NINE)).withdrawn == ()
+    assert build((ROOM, 20.0, 0, None, "bad")).withdrawn == (), "a wrong clock withdraws nothing"

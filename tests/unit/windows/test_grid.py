@@ -246,3 +246,17 @@ def test_silence_of_a_point_means_unchanged_while_its_device_is_heard():
     assert held["two/valve"] == [0, 1, 2, 3]
     assert held["two/temp"] == [], "a point that was never heard has no value to keep"
     assert rows.values[12, 0] == 0.4 and np.isnan(rows.values[13, 0])
+
+
+def test_a_point_that_is_called_bad_is_not_unchanged():
+    config = GridConfig(step_ms=STEP, stale_after_ms=STEP, unchanged_for_ms=30 * STEP, horizon_rows=40)
+    g = Grid(("one/valve", "one/temp"), config, start_ms=0)
+    g.push("one/valve", 0, 0.4)
+    for minute in range(10):
+        g.push("one/temp", minute * STEP, 20.0)
+    g.withdraw(np.array([0], np.int32), np.array([3 * STEP]))
+    g.push("one/valve", 6 * STEP, 0.5)
+    rows = g.advance(7 * STEP)
+    assert np.flatnonzero(rows.fresh[:, 0]).tolist() == [0, 1, 2, 6, 7]
+    g.withdraw(np.array([0], np.int32), np.array([7 * STEP]))  # its row is closed: what follows is unknown
+    assert not g.advance(9 * STEP).fresh[:, 0].any()

@@ -93,7 +93,7 @@ def _fit(
     steps = config.epochs * (len(data) // config.batch)
     optimizer = torch.optim.AdamW(network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, config.learning_rate, total_steps=max(2, steps), pct_start=0.1
+        optimizer, config.learning_rate, total_steps=max(20, steps), pct_start=0.1
     )
     features, known, targets = (torch.as_tensor(array) for array in (data.features, data.known, data.targets))
     network.train()
