@@ -117,3 +117,11 @@ def test_a_unit_that_does_not_fit_and_a_column_without_readings_are_refused(fold
     )
     result = graphghha(*arguments, wrong)
     assert result.exit_code and "LIT101: has no usable reading in the normal data" in result.output
+
+
+def test_evidence_names_the_points_of_the_plant(folder, tmp_path):
+    source = f"csv:{folder / 'later.csv'}"
+    printed = graphghha("watch", "--source", source, "--model", folder / "model", "--state", tmp_path, "--json").stdout
+    events = [json.loads(line) for line in printed.splitlines()]
+    nodes = {item["node"] for event in events for item in event["body"].get("evidence", ()) if item["kind"] == "signal"}
+    assert nodes and nodes <= set(load_own_model(folder / "model").plant.template.names)

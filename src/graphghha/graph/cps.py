@@ -249,6 +249,10 @@ class CpsGraph:
             raise NotFoundError(f"no node is named {name!r} in this graph of {self.num_nodes} nodes")
         return self._positions[name]
 
+    def place(self, node: int) -> str:
+        """Return how people name a node within its zone: its role, or its name if it belongs to no zone."""
+        return self.names[node] if self.zones[node] is None else self.roles[node]
+
     def edge_between(self, source: int, target: int) -> EdgeKind | None:
         """Return the kind of the edge from one row to another, or None if there is no such edge."""
         rows = self.edge_index[0]

@@ -55,9 +55,9 @@ def _template(graph: CpsGraph, plant: Plant, size: int) -> list[dict[str, Any]]:
     known, nodes = {signal.name: signal for signal in signals}, []
     cells = _cells(kinds)
     for node in range(size):
-        advice = plant.advise(graph.roles[node])
+        advice = plant.advise(graph.place(node))
         about: dict[str, Any] = {
-            "role": graph.roles[node] if len(graph.zone_names) else graph.names[node],
+            "role": graph.place(node),
             "name": advice.name,
             "kind": kinds[node],
             "signal": graph.signals[node],

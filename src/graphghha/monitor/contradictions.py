@@ -29,7 +29,7 @@ class Contradictions:
     def find(self, root: int, readings: Readings) -> list[dict[str, Any]]:
         """Return contradictions among the readings of the root's zone as evidence, those of the root first."""
         found = [item for node in readings for item in self._of_node(node, readings)]
-        own = self._graph.roles[root]
+        own = self._graph.place(root)
         found.sort(key=lambda item: own not in (item["node"], item["against"]))  # stable: the graph's order otherwise
         return found
 
@@ -62,7 +62,7 @@ class Contradictions:
 
     def _against_flow(self, node: int, readings: Readings) -> Iterator[dict[str, Any]]:
         """Yield what flows although the drive that lets it through is shut."""
-        if not (self._plant.advise(self._graph.roles[node]).is_opening and self._is_still(node, readings[node])):
+        if not (self._plant.advise(self._graph.place(node)).is_opening and self._is_still(node, readings[node])):
             return
         for flow in self._pairs.targets.get(node, ()):
             if flow not in readings or self._graph.edge_between(node, flow) is not EdgeKind.PHYS:
@@ -73,7 +73,7 @@ class Contradictions:
                 yield self._item("flow", flow, node, readings, text)
 
     def _against_twin(self, node: int, readings: Readings) -> Iterator[dict[str, Any]]:
-        twin = self._plant.advise(self._graph.roles[node]).twin
+        twin = self._plant.advise(self._graph.place(node)).twin
         for other in readings:
             if self._graph.roles[other] != twin or other < node:
                 continue  # the pair is told once
@@ -88,7 +88,7 @@ class Contradictions:
 
     def _opening(self, node: int, value: float) -> str:
         """Return a position in words, such as `shut` or `80% open`."""
-        if not self._plant.advise(self._graph.roles[node]).is_opening:
+        if not self._plant.advise(self._graph.place(node)).is_opening:
             return self._pairs.signal(node).format_reading(value)
         return "shut" if self._is_still(node, value) else f"{self._pairs.signal(node).format_reading(value)} open"
 
@@ -97,8 +97,8 @@ class Contradictions:
         return {
             "kind": "contradiction",
             "relation": relation,
-            "node": self._graph.roles[node],
-            "against": self._graph.roles[against],
+            "node": self._graph.place(node),
+            "against": self._graph.place(against),
             "value": _rounded(one, readings[node]),
             "against_value": _rounded(other, readings[against]),
             "unit": one.unit,
@@ -110,7 +110,7 @@ class Contradictions:
         return self._pairs.signal(node).format_reading(readings[node])
 
     def _name(self, node: int) -> str:
-        return self._plant.advise(self._graph.roles[node]).name
+        return self._plant.advise(self._graph.place(node)).name
 
 
 def _rounded(signal: Signal, value: float) -> float:

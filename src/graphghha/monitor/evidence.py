@@ -106,7 +106,7 @@ class SignalEvidence:
         edges = [self._edge(node, finding) for finding in unusual if finding.node in near[1:]]
         contradictions = self._contradictions.find(node, {other: found.value for other, found in findings.items()})
         if node in findings and findings[node] not in unusual:  # what the node itself reads is of use, too
-            role = self._graph.roles[node]
+            role = self._graph.place(node)
             is_contradicted = any(role in (item["node"], item["against"]) for item in contradictions)
             signals.append(self._signal(findings[node], is_contradicted=is_contradicted))
         return contradictions[:MOST_CONTRADICTIONS] + signals + edges[:MOST_EDGES]
@@ -128,11 +128,11 @@ class SignalEvidence:
                 float(spread[column]),
             )
             for node, column in zip(nodes, columns, strict=True)
-            if fresh[-1, column]
+            if fresh[-1, column] and np.isfinite(values[-1, column])
         ]
 
     def _signal(self, finding: Finding, *, is_contradicted: bool = False) -> dict[str, Any]:
-        role, signal, digits = self._graph.roles[finding.node], finding.signal, finding.signal.decimals
+        role, signal, digits = self._graph.place(finding.node), finding.signal, finding.signal.decimals
         return {
             "kind": "signal",
             "node": role,
@@ -166,8 +166,8 @@ class SignalEvidence:
         kind = forward or graph.edge_between(finding.node, node)
         return {
             "kind": "edge",
-            "source": graph.roles[source],
-            "target": graph.roles[target],
+            "source": graph.place(source),
+            "target": graph.place(target),
             "relation": str(kind) if kind else "none",
             "deviation": round(finding.deviation, 1),
         }

@@ -53,9 +53,9 @@ class FactFinder:
         values = np.where(rows.fresh, rows.values, np.nan)
         signals = {item["node"]: item for item in evidence if item["kind"] == "signal" and item["unusual"]}
         driven = [
-            graph.roles[node] for node in self._pairs.targets.get(root, ()) if self._pairs.kind(node) is NodeKind.SENSOR
+            graph.place(node) for node in self._pairs.targets.get(root, ()) if self._pairs.kind(node) is NodeKind.SENSOR
         ]
-        own = signals.get(graph.roles[root])
+        own = signals.get(graph.place(root))
         together = [other for other in open_incidents if _is_together(other, incident)]
         varying = [node for node in self._zone(root) if self._varies(node)]
         is_setting = root in self._settings
@@ -133,7 +133,7 @@ class FactFinder:
         return [other for other, zone in enumerate(self._graph.zones) if zone == self._graph.zones[node]]
 
     def _name(self, node: int) -> str:
-        return self._plant.advise(self._graph.roles[node]).name
+        return self._plant.advise(self._graph.place(node)).name
 
     def _names(self, nodes: Iterable[int]) -> tuple[str, ...]:
         return tuple(self._name(node) for node in nodes)

@@ -90,9 +90,7 @@ def member_names(incident: Incident, detector: Detector) -> list[str]:
 
 
 def _place(detector: Detector, node: int) -> str:
-    """Return a node within its zone: its role, or its name if it belongs to no zone."""
-    graph = detector.graph
-    return graph.names[node] if graph.zones[node] is None else graph.roles[node]
+    return detector.graph.place(node)
 
 
 def sentence(body: dict[str, Any], display: Display = PLAIN) -> str:

@@ -36,7 +36,7 @@ class Signal:
     def decimals(self) -> int:
         """Return the number of significant decimals: the last one is not finer than the noise."""
         resolution = self.noise or (self.high - self.low) / STEPS_OF_RANGE
-        if not math.isfinite(resolution):  # neither noise nor limits are known
+        if not (math.isfinite(resolution) and resolution > 0):  # neither noise nor limits are known, or one state
             return UNKNOWN_DECIMALS
         return max(0, math.floor(-math.log10(resolution) + 1e-9))
 
@@ -53,7 +53,7 @@ class Signal:
         value = round(value, self.decimals) + 0.0  # adding zero turns -0.0 into 0.0
         if self.unit == "fraction":
             return f"{value:.{max(0, self.decimals - 2)}%}"
-        return f"{value:.{self.decimals}f} {_SYMBOLS.get(self.unit, self.unit)}"
+        return f"{value:.{self.decimals}f} {_SYMBOLS.get(self.unit, self.unit)}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -273,7 +273,7 @@ class Plant:
 
     def advise(self, role: str) -> Advice:
         """Return the plant's advice about nodes of this role, or a general one if the plant has none."""
-        name = role.replace("_", " ")
+        name = role if self.is_own else role.replace("_", " ")  # users know their points by their names
         return self.advice.get(role) or Advice(name=name, action=f"Compare {name} with a local reading on site.")
 
     def signal(self, name: str) -> Signal:

@@ -89,3 +89,18 @@ def test_edges_between_templates_may_be_of_some_copies():
     assert {(edge.source, edge.target) for edge in pairs.template.edges} == {("S1", "L1"), ("S1", "P_MAIN")}
     with pytest.raises(ConfigError, match="must be a copy of each template"):
         parse_plant(TANKS.replace('kind = "phys"\n', 'kind = "phys"\npairs = [["T9", "supply"]]\n'))
+
+
+def test_a_signal_with_one_state_or_no_limits_can_be_shown():
+    one_state = TANKS.replace('states = ["Off", "On"]', 'states = ["Off"]')
+    assert parse_plant(one_state).signal("S1").format_reading(0.0) == "Off"
+    assert parse_plant(one_state).signal("S1").decimals == 2
+    without = TANKS.replace(', unit = "bar", limits = [0, 10]', "")
+    assert parse_plant(without).signal("P_MAIN").format_reading(3.14159) == "3.14"
+
+
+def test_people_see_the_names_of_their_points():
+    plant = parse_plant(TANKS)
+    graph = plant.template
+    assert [graph.place(node) for node in range(graph.num_nodes)] == list(graph.names)
+    assert plant.advise("FT_101.F_CV").name == "FT_101.F_CV"
