@@ -34,6 +34,7 @@ from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import Plant, load_plant
+from graphghha.resuming import resume_simulation
 from graphghha.settings import Settings, SiteTable, find_problems, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
 from graphghha.web.config import ACCESS_FILE, WebConfig
@@ -62,6 +63,8 @@ def open_monitor(settings: Settings) -> Service:
         for name, site in sites.items():
             detector = load(name, site.model or model_for_sites(site.plant))
             config, is_simulated = site.source_config, isinstance(site.source_config, SimulatedConfig)
+            if isinstance(config, SimulatedConfig):
+                config = resume_simulation(config, name, journal.path)
             monitor.add(name, detector, _site_config(site, learns=name in learner.plans), is_simulated=is_simulated)
             sources[name] = open_source(config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)

@@ -1,14 +1,23 @@
 """The main job, headless: a real building, the shipped model, attacks named on the right node."""
 
+import contextlib
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
 
 from graphghha.cli import main
+from graphghha.cli._demo_page import why_no_page
 from graphghha.engine import Engine
 from graphghha.engine.scorer import check_known_answer
 from graphghha.models import load_model, shipped_model
+from graphghha.monitor.journal import PageReader
 
 
 def run(*arguments):
@@ -55,3 +64,50 @@ def test_the_shipped_model_gives_its_known_answer(backend):
 
 def test_the_shipped_model_is_small():
     assert sum(path.stat().st_size for path in shipped_model("fcu").iterdir()) < 5_000_000
+
+
+@contextmanager
+def page_demo(*arguments):
+    command = [sys.executable, "-m", "graphghha", "demo", "--no-browser", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        process.stdout.close()
+        process.stderr.close()
+
+
+@pytest.mark.slow
+def test_with_the_page_the_first_attack_is_named_on_its_node_and_a_taken_port_is_no_obstacle(tmp_path):
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):  # somebody else may have it
+            taken.bind(("127.0.0.1", 8420))
+            taken.listen()
+        with page_demo("--state", str(tmp_path), "--speed", "600") as process:
+            assert "Port 8420 is taken" in process.stderr.readline()
+            assert re.fullmatch(
+                r"The page is at http://127\.0\.0\.1:\d+/\?token=\S+", process.stderr.readline().strip()
+            )
+            assert "Zone 7: cooling valve is anomalous" in process.stdout.readline()
+    with PageReader(tmp_path / "journal.sqlite") as reader:
+        assert len(reader.events_before(None, 10, ("studio.injected",))) == 6
+        assert reader.about("demo")[1]["is_simulated"]
+
+
+def test_a_chosen_port_that_is_taken_is_an_error():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = CliRunner().invoke(main, ["demo", "--no-browser", "--port", str(taken.getsockname()[1])])
+    assert result.exit_code == 2 and "choose another with --port" in result.stderr
+
+
+def test_without_a_built_page_the_words_say_what_to_do(tmp_path):
+    assert "scripts/page" in why_no_page(static=tmp_path)
+
+
+def test_minutes_are_refused_with_the_page():
+    result = CliRunner().invoke(main, ["demo", "--minutes", "5"])
+    assert result.exit_code == 2 and "--terminal" in result.stderr

@@ -10,16 +10,26 @@ from graphghha.cli._outputs import OUTPUT_FILE
 
 @click.command()
 @click.option(
-    "--minutes", default=480, show_default=True, type=click.IntRange(1), help="Minutes of plant time to watch."
+    "--minutes",
+    type=click.IntRange(1),
+    help="Without the page: minutes of plant time to watch; 480 if left out.",
 )
 @click.option(
     "--speed",
     default=120.0,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
-    help="Speed of the live view: plant time over real time.",
+    help="Speed of the page and of the live view: plant time over real time.",
 )
 @click.option("--seed", default=7, show_default=True, help="Seed of the simulated building.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port of the page instead of 8420; 0 takes any free one.")
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the journal of the page here and go on with it next time (default: it is deleted).",
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address of the page.")
+@click.option("--terminal", is_flag=True, help="Show the building in the terminal instead of on the page.")
 @click.option("--headless", is_flag=True, help="Print lines instead of a live view, as fast as possible.")
 @click.option(
     "--picture",
@@ -27,11 +37,36 @@ from graphghha.cli._outputs import OUTPUT_FILE
     help="Write the last view as an SVG file (no live view).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print incidents as JSON lines and the score card last.")
-def demo(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
+def demo(
+    minutes: int | None,
+    speed: float,
+    seed: int,
+    port: int | None,
+    state: Path | None,
+    no_browser: bool,
+    terminal: bool,
+    headless: bool,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
     """Watch a simulated building under attack.
 
-    Every attack is reported with its node, class and probability; a score card follows at the end.
+    The building is monitored and served like a real site; its page is opened in the browser and shows every attack with
+    its node and probability. In the terminal a score card follows at the end.
     """
+    if not (terminal or headless or as_json or picture):
+        from graphghha.cli._demo_page import show_page, why_no_page
+
+        if minutes is not None:
+            raise click.UsageError("--minutes belongs to --terminal and --headless; the page goes on until Ctrl-C")
+        if (why := why_no_page()) is None:
+            show_page(seed=seed, speed=speed, port=port, state=state, is_browser_wanted=not no_browser)
+            return
+        echo(f"{why}. This is the view in the terminal.", err=True)
+    _without_page(minutes or 480, speed, seed, headless, picture, as_json)
+
+
+def _without_page(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:
     from graphghha.cli._demo_view import demo_views, lines, show_demo
     from graphghha.cli._terminal_view import write_picture
     from graphghha.demo import Demo

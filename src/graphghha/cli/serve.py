@@ -1,10 +1,17 @@
 """`graphghha serve`: the monitor with the page and the HTTP API, in two processes."""
 
 from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING
 
 import click
 
 from graphghha.cli._output import echo, echo_json
+
+if TYPE_CHECKING:
+    from graphghha.cli.watch import Signals
+    from graphghha.monitor.service import Service
+    from graphghha.web.config import WebConfig
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -26,7 +33,7 @@ def serve(config: Path, port: int | None, force: bool, as_json: bool) -> None:
     from graphghha.cli.watch import handle_signals, refuse_implausible
     from graphghha.monitor.service import set_up_logs
     from graphghha.settings import read_settings
-    from graphghha.web.server import WebProcess, first_address, listen
+    from graphghha.web.server import first_address, listen
     from graphghha.wiring import open_monitor, web_config
 
     settings = read_settings(config)
@@ -40,17 +47,24 @@ def serve(config: Path, port: int | None, force: bool, as_json: bool) -> None:
             refuse_implausible(settings)
         sock = listen(web)
         service = open_monitor(settings)
-        process = WebProcess(web, sock)
-        signals.attach(service)
         where = first_address(web, sock)
-        process.start()
         if as_json:
             echo_json({"address": where})
         else:
             echo(f"The page is at {where}", err=True)
-        try:
-            service.run()
-        finally:
-            process.stop()
-        if signals.is_interrupted:  # everything is stored by now
-            raise KeyboardInterrupt
+        run_with_page(service, web, sock, signals)
+
+
+def run_with_page(service: "Service", web: "WebConfig", sock: socket, signals: "Signals") -> None:
+    """Run the monitor, and the page in a process beside it, until a signal ends both."""
+    from graphghha.web.server import WebProcess
+
+    process = WebProcess(web, sock)
+    signals.attach(service)
+    process.start()
+    try:
+        service.run()
+    finally:
+        process.stop()
+    if signals.is_interrupted:  # everything is stored by now
+        raise KeyboardInterrupt

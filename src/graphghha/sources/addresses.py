@@ -61,6 +61,7 @@ def _simulated(plant: str, options: "_Options") -> SimulatedConfig:
             days=options.whole_number,
             start=options.time,
             speed=options.number,
+            live_from=options.time,
             mapping=options.path,
         ),
         cases=tuple(CaseSpec.parse(text) for text in options.texts("case")),

@@ -26,6 +26,8 @@ class SimulatedConfig:
     days: int = 365
     cases: tuple[CaseSpec, ...] = ()
     speed: float | None = None  # multiple of the plant's own time; None: as fast as the reader takes the batches
+    live_from: datetime | None = None  # earlier readings come as fast as the reader takes them
+    after: datetime | None = None  # readings up to then were handed out before a restart and are left out
     mapping: Path | None = None
 
     def __post_init__(self) -> None:

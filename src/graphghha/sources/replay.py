@@ -29,6 +29,7 @@ class Replay:
         *,
         name: str,
         speed: float | None = None,
+        live_from_ms: int | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.mapper = mapper
@@ -36,6 +37,7 @@ class Replay:
         self._batches = batches
         self._name = name
         self._speed = speed
+        self._live_from_ms = live_from_ms  # rows before it are due at once, whatever the speed
         self._block: Batch | None = None
         self._row = 0  # next row of the block to hand out
         self._start: tuple[float, int] | None = None  # this machine's clock and the plant's at the first row
@@ -74,8 +76,12 @@ class Replay:
         stop = self._row + self._rows_of_a_day(block.times_ms[self._row : stop])
         if self._speed is None:
             return stop
+        if self._live_from_ms is not None and self._start is None:
+            early = int(np.searchsorted(block.times_ms[self._row : stop], self._live_from_ms, "left"))
+            if early:
+                return self._row + early
         if self._start is None:
-            self._start = time.monotonic(), int(block.times_ms[0])
+            self._start = time.monotonic(), int(block.times_ms[self._row])
         our_start, plant_start_ms = self._start
         now_ms = plant_start_ms + (time.monotonic() - our_start) * 1000 * self._speed
         return self._row + int(

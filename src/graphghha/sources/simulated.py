@@ -28,7 +28,8 @@ class SimulatedSource(Replay):
 
     def __init__(self, config: SimulatedConfig, layout: WideLayout, mapper: Mapper, name: str) -> None:
         self._config, self._layout = config, layout
-        super().__init__(self._simulate(config), mapper, name=name, speed=config.speed)
+        live_from_ms = None if config.live_from is None else _to_ms(config.live_from)
+        super().__init__(self._simulate(config), mapper, name=name, speed=config.speed, live_from_ms=live_from_ms)
         self._onset_ms: int | None = None  # of an attack that is being prepared: no row from there on is handed out
         self._prepared: tuple[SimulatedConfig, Iterator[RowBatch], RowBatch | None] | None = None
         self._failure: GraphGHHAError | None = None
@@ -41,7 +42,7 @@ class SimulatedSource(Replay):
         start = now + timedelta(minutes=in_minutes)
         lasts = None if minutes is None else timedelta(minutes=minutes)
         spec = CaseSpec(name=name, zone=zone, start=start, duration=lasts)
-        onset_ms = int(np.datetime64(start, "ms").astype(np.int64))
+        onset_ms = _to_ms(start)
         if self._onset_ms is not None:
             raise ConflictError("another attack is being prepared; try again in a few seconds")
         if len(self._config.cases) >= MOST_CASES:
@@ -99,7 +100,10 @@ class SimulatedSource(Replay):
             seed=config.seed,
             cases=config.cases,
         )
-        return _batches(days, self._layout, config.start)
+        first_ms = _to_ms(config.start)
+        if config.after is not None:
+            first_ms = max(first_ms, _to_ms(config.after) + 1)
+        return _batches(days, self._layout, first_ms)
 
 
 def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> SimulatedSource:
@@ -112,10 +116,15 @@ def simulated_source(config: SimulatedConfig, site: str, mapper: Mapper) -> Simu
     return SimulatedSource(config, layout, mapper, name)
 
 
-def _batches(days: Iterator[LabelledDay], layout: WideLayout, start: datetime) -> Iterator[RowBatch]:
-    """Yield one batch per day. The first day is simulated from midnight, and its rows before `start` are left out."""
-    start_ms = np.datetime64(start, "ms").astype(np.int64)
+def _batches(days: Iterator[LabelledDay], layout: WideLayout, first_ms: int) -> Iterator[RowBatch]:
+    """Yield one batch per day. Days are simulated from midnight, and rows before `first_ms` are left out."""
     for day in days:
         times = day.times.astype("datetime64[ms]").astype(np.int64)
-        wanted = times >= start_ms
-        yield layout.batch(times[wanted], day.values.reshape(len(times), -1)[wanted][:, layout.used])
+        wanted = times >= first_ms
+        if wanted.any():
+            yield layout.batch(times[wanted], day.values.reshape(len(times), -1)[wanted][:, layout.used])
+
+
+def _to_ms(moment: datetime) -> int:
+    """Return a time of the simulated plant in milliseconds."""
+    return int(np.datetime64(moment, "ms").astype(np.int64))

@@ -195,10 +195,11 @@ class AccessStore:
             )
         return None
 
-    def make_once(self) -> str:
-        """Return a token that works once, for a printed address."""
+    def make_once(self, *, is_further: bool = False) -> str:
+        """Return a token that works once, for a printed address; earlier ones end, unless this is a further one."""
         secret = secrets.token_urlsafe(24)
-        self._all("DELETE FROM once")
+        if not is_further:
+            self._all("DELETE FROM once")
         self._all("INSERT INTO once VALUES (?, ?)", _hash(secret), _now_ms() + ONCE_MS)
         return secret
 

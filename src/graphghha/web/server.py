@@ -42,8 +42,10 @@ def address(config: WebConfig, sock: socket.socket) -> str:
     return f"{'https' if config.is_tls else 'http'}://{host}:{port}/"
 
 
-def first_address(config: WebConfig, sock: socket.socket) -> str:
+def first_address(config: WebConfig, sock: socket.socket, *, is_further: bool = False) -> str:
     """Return the address to print: with a one-time token while nobody has an account.
+
+    `is_further` leaves addresses that were returned before as they are.
 
     An address that others can reach needs accounts.
     """
@@ -56,7 +58,7 @@ def first_address(config: WebConfig, sock: socket.socket) -> str:
                 f"web.bind {config.host}: an address that others can reach needs people who log in; add one with "
                 "`graphghha user add`"
             )
-        return f"{address(config, sock)}?token={access.make_once()}"
+        return f"{address(config, sock)}?token={access.make_once(is_further=is_further)}"
     finally:
         access.close()
 

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from datetime import datetime
+
 import numpy as np
 import pytest
 
@@ -55,3 +58,21 @@ def test_an_injected_attack_changes_nothing_before_its_onset():
     before = times < onset_ms
     assert before.any() and values[before].tobytes() == plain[1][before].tobytes()
     assert (values[~before] != plain[1][~before]).any()
+
+
+def test_readings_before_the_live_time_come_at_once_and_the_rest_at_its_speed():
+    address = "sim:fcu?zones=2&seed=3&start=2018-07-02T09:00&days=1&speed=0.001&live_from=2018-07-02T10:00"
+    source = open_source(parse_address(address), **SETTINGS)
+    batches = [batch for _ in range(5) if (batch := source.poll(0.0)) is not None]
+    times = np.concatenate([batch.times_ms for batch in batches])
+    assert times[0] == NINE and times[-1] == NINE + 60 * 60_000  # the first live row is due at once
+    assert source.poll(0.0) is None
+
+
+def test_after_a_restart_the_rest_is_the_same_to_the_last_byte():
+    config = parse_address("sim:fcu?zones=2&seed=3&days=2")
+    times, values = all_rows(open_source(config, **SETTINGS))
+    rest = all_rows(open_source(replace(config, after=datetime(2018, 7, 3, 7, 30)), **SETTINGS))
+    at = int(np.searchsorted(times, int(np.datetime64("2018-07-03T07:31", "ms").astype(np.int64))))
+    np.testing.assert_array_equal(rest[0], times[at:])
+    assert rest[1].tobytes() == values[at:].tobytes()

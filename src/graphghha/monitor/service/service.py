@@ -13,6 +13,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from graphghha.alarms import Event
 from graphghha.errors import ConfigError, GraphGHHAError
 from graphghha.monitor.feed import Feed
 from graphghha.monitor.model_swap import PreparedModel
@@ -61,6 +62,10 @@ class Service:
     def follow(self, sink: Sink, cursor: Cursor, rule: FollowRule) -> None:
         """Deliver the journal's events to this sink."""
         self._followers.append(Follower(self._monitor.journal, sink, cursor, rule, pulse=self.pulse))
+
+    def record(self, site: str, event: Event) -> None:
+        """Add an event to the first commit of a site, before the service runs."""
+        self._monitor.record(site, event)
 
     def serve_health(self, port: int) -> None:
         """Answer `/livez`, `/readyz` and `/metrics` while running."""
