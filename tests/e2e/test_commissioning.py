@@ -83,3 +83,14 @@ def test_a_commissioned_model_can_be_saved_again(site, commissioned, tmp_path):
     model = load_model(site / "model")
     save_model(model, tmp_path / "copy")
     assert load_model(tmp_path / "copy").fingerprint == model.fingerprint
+
+
+def test_an_attack_in_the_days_of_commissioning_is_left_out_and_listed(tmp_path):
+    case = "FCU_VLVStuck_Cooling_100@2,start=2018-07-05T08:00,for=20h"
+    call(
+        "simulate", "--zones", 3, "--days", 8, "--start", "2018-07-01", "--case", case, "--out", tmp_path / "a.parquet"
+    )
+    result = call("commission", tmp_path / "a.parquet", "--days", 8, "--out", tmp_path / "model", "--json")
+    record = json.loads(result.stdout)
+    assert [fault["zone"] for fault in record["left_out"] if fault["share_of_time"] > 0.05] == ["zone-02"]
+    assert record["standing"] == [] and "was not learned from: zone-02 (FCU_CVLV" in result.stderr

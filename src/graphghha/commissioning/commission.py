@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.commissioning.levels import KEEP_EVERY, SiteDays, fit_levels, summarize_days
+from graphghha.commissioning.levels import KEEP_EVERY, FittedLevels, SiteDays, fit_levels, summarize_days, without_rows
 from graphghha.commissioning.threshold import ZONES_OF_BUDGET, own_threshold
 from graphghha.engine import EngineConfig
 from graphghha.engine.zone_scorer import ZoneScorer, zone_odds
 from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
-from graphghha.models import CommissioningRecord, Limits, Model, StandingFault, Thresholds
+from graphghha.models import CommissioningRecord, Model, StandingFault, Thresholds
 from graphghha.models.calibration import Calibration
 from graphghha.windows import Levels
 from graphghha.windows.evidence import HISTORY, Compared, Layout
@@ -28,6 +28,9 @@ Floats = NDArray[np.floating[Any]]
 
 LEAST_DAYS = 7
 STANDING_SHARE = 0.2  # of the time that a zone looks abnormal to the shipped levels
+MOST_LEFT_OUT = 0.4  # of a zone's time: what is abnormal for longer is how the zone is, or a fault to be listed
+ROUNDS = 2  # of leaving out and fitting again
+LEAD = 60  # rows before the first abnormal one that are left out as well
 HYSTERESIS = 2.0  # in log-odds, from raising to clearing
 
 
@@ -35,6 +38,7 @@ HYSTERESIS = 2.0  # in log-odds, from raising to clearing
 class OwnDays:
     """How a site's own days look to a model."""
 
+    rows: NDArray[np.int64]  # [k] of all rows, those that were scored
     odds: Floats  # [k Z] log-odds of every zone
     leading: NDArray[np.int64]  # [k Z] node of the template with the highest log-odds
 
@@ -59,12 +63,24 @@ def commission(
             f"commission: the data covers {count} days, and fewer than {LEAST_DAYS} make a model worse than the "
             "shipped one; give 14 days"
         )
-    fitted = fit_levels(days, model.zone_preprocessing, model.template)
+    zones = graph.zone_names or ("",)
+    view = shipped_view(model, graph, days, engine)
+    abnormal = episodes_above(view.odds, limits.shipped)  # [k Z]
+    days = without_rows(days, _left_out(view, abnormal, len(days.day)))
+    fitted, own = _fitted(model, graph, days, engine)
+    for _ in range(ROUNDS):
+        # what is left out no longer hides the rest: more stands out to levels of the site than to the shipped ones
+        again = episodes_above(own.odds, limits.cap) & ~abnormal
+        if not again.any():
+            break
+        abnormal |= again
+        days = without_rows(days, _left_out(view, abnormal, len(days.day)))
+        fitted, own = _fitted(model, graph, days, engine)
     rows_per_day = len(days.day) // count // KEEP_EVERY
-    own = own_days(model, graph, days.compared, fitted.residuals, fitted.levels, engine)
     wanted = own_threshold(own.odds, limits.budget_per_day, rows_per_day)
     threshold = limits.clamp(wanted)
-    zones = graph.zone_names or ("",)
+    share = abnormal.mean(axis=0)  # [Z]
+    left_out = (share > 0) & (share <= MOST_LEFT_OUT)
     scale = len(zones) / ZONES_OF_BUDGET
     return replace(
         model,
@@ -80,11 +96,27 @@ def commission(
             threshold=threshold,
             own_threshold=wanted,
             expected_false_per_day=(limits.false_low * scale, limits.false_high * scale),
-            standing=_standing(model, graph, days, limits, engine),
+            standing=_faults(view, abnormal, share >= STANDING_SHARE, zones, model.template),
+            left_out=_faults(view, abnormal, left_out, zones, model.template),
             missing_points=_missing(graph, fitted.levels, zones, model.template),
         ),
         card="",
     )
+
+
+def _fitted(model: Model, graph: CpsGraph, days: SiteDays, engine: EngineConfig) -> tuple[FittedLevels, OwnDays]:
+    fitted = fit_levels(days, model.zone_preprocessing, model.template)
+    return fitted, own_days(model, graph, days.compared, fitted.residuals, fitted.levels, engine)
+
+
+def episodes_above(odds: Floats, threshold: float) -> NDArray[np.bool_]:
+    """Return where zones [k Z] are in an episode: from a rise above the threshold until they are well below it."""
+    inside = np.zeros(odds.shape, np.bool_)
+    now = np.zeros(odds.shape[1], np.bool_)
+    for row, value in enumerate(odds):
+        now = (value >= threshold) | (now & ~(value < threshold - HYSTERESIS))
+        inside[row] = now
+    return inside
 
 
 def own_days(
@@ -105,7 +137,7 @@ def own_days(
     full = rows >= HISTORY
     mean = _mean_of_three(odds)[full]
     leading = np.where(np.isfinite(mean), mean, -np.inf).argmax(axis=-1)
-    return OwnDays(zone_odds(mean), leading)
+    return OwnDays(rows[full], zone_odds(mean), leading)
 
 
 def shipped_view(model: Model, graph: CpsGraph, days: SiteDays, engine: EngineConfig = EngineConfig()) -> OwnDays:
@@ -132,18 +164,28 @@ def _mean_of_three(odds: Floats) -> Floats:
     return np.where(np.isfinite(odds), total / np.maximum(count, 1), np.nan)
 
 
-def _standing(
-    model: Model, graph: CpsGraph, days: SiteDays, limits: Limits, engine: EngineConfig
+def _left_out(view: OwnDays, abnormal: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
+    """Return which of all rows [n Z] are left out: around those that looked abnormal, in zones that are mostly normal.
+
+    The attack of a few days that happens to fall into the commissioning would otherwise become usual.
+    """
+    out = np.zeros((count, abnormal.shape[1]), np.bool_)
+    for zone in np.flatnonzero(abnormal.mean(axis=0) <= MOST_LEFT_OUT).tolist():
+        for row in view.rows[abnormal[:, zone]].tolist():
+            out[max(0, row - LEAD) : row + 1, zone] = True
+    return out
+
+
+def _faults(
+    view: OwnDays, abnormal: NDArray[np.bool_], chosen: NDArray[np.bool_], zones: Sequence[str], template: CpsGraph
 ) -> tuple[StandingFault, ...]:
-    """Return the zones that looked abnormal to the shipped levels for much of the time."""
-    view = shipped_view(model, graph, days, engine)
+    """Return the chosen zones [Z] with the node that led most often while they looked abnormal."""
     faults = []
-    for number, zone in enumerate(graph.zone_names or ("",)):
-        above = view.odds[:, number] >= limits.shipped
-        if above.mean() >= STANDING_SHARE:
-            [(node, _)] = Counter(view.leading[above, number].tolist()).most_common(1)
-            share = round(float(above.mean()), 3)
-            faults.append(StandingFault(zone=zone, node=model.template.names[node], share_of_time=share))
+    for number in np.flatnonzero(chosen).tolist():
+        rows = abnormal[:, number]
+        [(node, _)] = Counter(view.leading[rows, number].tolist()).most_common(1)
+        share = round(float(rows.mean()), 3)
+        faults.append(StandingFault(zone=zones[number], node=template.names[node], share_of_time=share))
     return tuple(faults)
 
 

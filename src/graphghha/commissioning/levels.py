@@ -6,7 +6,7 @@ on the days it was not fitted on, so that widths and quantiles are not too small
 n rows, k of them kept, Z zones, S signals, P predictors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,21 @@ def join_days(days: list[Compared], rows_per_day: int, first_row: int = 0) -> Si
     names = Compared.__dataclass_fields__
     joined = Compared(*(np.concatenate([getattr(day, name) for day in days]) for name in names))
     return SiteDays(joined, (first_row + np.arange(len(joined.fresh))) // rows_per_day)
+
+
+def without_rows(days: SiteDays, left_out: Bools) -> SiteDays:
+    """Return days in which some rows of some zones [n Z] are unknown."""
+    compared, kept = days.compared, ~left_out[..., None]
+    return replace(
+        days,
+        compared=replace(
+            compared,
+            fresh=compared.fresh & kept,
+            residuals=np.where(kept, compared.residuals, np.float32(0.0)),
+            has_others=compared.has_others & kept,
+            has_steps=compared.has_steps & kept,
+        ),
+    )
 
 
 def fit_levels(days: SiteDays, preprocessing: EvidencePreprocessing, template: CpsGraph) -> FittedLevels:

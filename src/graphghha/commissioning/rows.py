@@ -104,6 +104,10 @@ def describe(model: Model) -> list[str]:
         names = ", ".join(record.missing_points[:5])
         more = f" and {len(record.missing_points) - 5} more" if len(record.missing_points) > 5 else ""
         lines.append(f"points that were never heard: {names}{more}")
+    if record.left_out:
+        parts = [f"{each.zone or 'the plant'} ({each.node}, {each.share_of_time:.1%})" for each in record.left_out]
+        more = f" and {len(parts) - 5} more zones" if len(parts) > 5 else ""
+        lines.append(f"looked abnormal for a time that was not learned from: {', '.join(parts[:5])}{more}")
     for fault in record.standing:
         lines.append(
             f"possible standing fault in {fault.zone or 'the plant'}: {fault.node} looked abnormal for "

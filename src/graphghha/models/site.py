@@ -58,14 +58,20 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StandingFault:
-    """A zone that looked abnormal to the shipped levels for much of the commissioning."""
+    """A zone that looked abnormal to the shipped levels for a part of the commissioning, and its leading node."""
 
     zone: str
     node: str
     share_of_time: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read one entry of a record."""
+        return cls(
+            zone=str(data["zone"]),
+            node=str(data["node"]),
+            share_of_time=number("share_of_time", data["share_of_time"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +87,8 @@ class CommissioningRecord:
     threshold: float  # in log-odds of a zone
     own_threshold: float  # what the site's own days asked for, before floor and cap
     expected_false_per_day: tuple[float, float]
-    standing: tuple[StandingFault, ...] = ()
+    standing: tuple[StandingFault, ...] = ()  # for much of the time
+    left_out: tuple[StandingFault, ...] = ()  # for a time that the levels were not learned from
     missing_points: tuple[str, ...] = ()  # never heard in these days
     reporting: Mapping[str, str] | None = None  # signal -> how it is reported, in words
 
@@ -93,6 +100,7 @@ class CommissioningRecord:
     def from_dict(cls, data: Any) -> Self:
         """Read what `to_dict` writes; SchemaError names the field that does not fit."""
         try:
+            data = {"left_out": [], **data}  # records of version 0.1 have no such field
             check_fields(data, ("format", *(field.name for field in fields(cls))))
             if data["format"] != RECORD_FORMAT:
                 raise ValueError(f"it has format {data['format']!r}, but this version reads {RECORD_FORMAT!r}")
@@ -107,14 +115,8 @@ class CommissioningRecord:
                 threshold=number("threshold", data["threshold"]),
                 own_threshold=number("own_threshold", data["own_threshold"]),
                 expected_false_per_day=(low, high),
-                standing=tuple(
-                    StandingFault(
-                        zone=str(each["zone"]),
-                        node=str(each["node"]),
-                        share_of_time=number("share_of_time", each["share_of_time"]),
-                    )
-                    for each in data["standing"]
-                ),
+                standing=tuple(map(StandingFault.from_dict, data["standing"])),
+                left_out=tuple(map(StandingFault.from_dict, data["left_out"])),
                 missing_points=tuple(map(str, data["missing_points"])),
                 reporting=dict(data["reporting"]) if data["reporting"] is not None else None,
             )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from builders import loop_template
-from graphghha.commissioning.commission import commission, shipped_view, thresholds_at
-from graphghha.commissioning.levels import dead_bands, fit_levels, join_days, rests, summarize_days
+from graphghha.commissioning.commission import commission, episodes_above, shipped_view, thresholds_at
+from graphghha.commissioning.levels import dead_bands, fit_levels, join_days, rests, summarize_days, without_rows
 from graphghha.commissioning.threshold import episodes, own_threshold
 from graphghha.errors import DataError
 from graphghha.models import Thresholds
@@ -102,6 +102,25 @@ def test_own_days_are_judged_by_a_correction_that_was_not_fitted_on_them():
     fitted = fit_levels(compared(values.reshape(len(values), -1)), small_zone_preprocessing(scale=0.0), TEMPLATE)
     daily = fitted.residuals[:, 0, TEMP].reshape(4, DAY).mean(axis=1)
     assert np.abs(daily).argmax() == 2 and abs(daily[2]) > 2 * np.abs(daily[[0, 1, 3]]).max()
+
+
+def test_rows_that_are_left_out_do_not_widen_the_levels():
+    preprocessing, values = small_zone_preprocessing(scale=0.0), site(6).reshape(-1, 3, SIGNALS)
+    quiet = fit_levels(compared(values.reshape(len(values), -1)), preprocessing, TEMPLATE).levels
+    values[3 * DAY : 3 * DAY + 300, 0, TEMP] += 8
+    attacked = compared(values.reshape(len(values), -1))
+    left_out = np.zeros((len(values), 3), np.bool_)
+    left_out[3 * DAY - 10 : 3 * DAY + 310, 0] = True
+    learned, spared = (
+        fit_levels(days, preprocessing, TEMPLATE).levels.spans[0, TEMP, 0]
+        for days in (attacked, without_rows(attacked, left_out))
+    )
+    assert learned > 2 * quiet.spans[0, TEMP, 0] and spared == pytest.approx(quiet.spans[0, TEMP, 0], rel=0.1)
+
+
+def test_an_episode_lasts_until_the_zone_is_well_below_the_threshold():
+    odds = np.array([[1.0, 5.0, 3.5, np.nan, 3.1, 2.9, 3.5, 4.9]]).T
+    assert episodes_above(odds, 5.0)[:, 0].tolist() == [False, True, True, True, True, False, False, False]
 
 
 def test_summaries_are_of_every_fifth_row():

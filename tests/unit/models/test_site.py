@@ -90,3 +90,8 @@ def _four_classes(model):
     weights["classifier.weight"] = np.repeat(weights["classifier.weight"], 2, axis=0)
     weights["classifier.bias"] = np.repeat(weights["classifier.bias"], 2)
     return weights
+
+
+def test_a_record_without_left_out_times_is_one_of_an_earlier_version():
+    former = {name: value for name, value in RECORD.to_dict().items() if name != "left_out"}
+    assert CommissioningRecord.from_dict(former) == RECORD and RECORD.left_out == ()

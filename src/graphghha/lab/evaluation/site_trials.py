@@ -30,7 +30,7 @@ from graphghha.windows.evidence import Comparer
 SEED_BASE = 820_000_000  # far from every seed that training, validation, the report card or `bench shift` may use
 FIRST_DAYS = (datetime(2018, 1, 22), datetime(2018, 7, 16))
 WEEK = 7
-FEW_ATTACKS = Schedule(mean_gap_days=40.0, lasting_share=0.0, rest_min=600)
+FEW_ATTACKS = Schedule(mean_gap_days=10.0, lasting_share=0.0, rest_min=600)
 MANY_ATTACKS = Schedule(mean_gap_days=3.0, lasting_share=0.2, rest_min=600)
 
 

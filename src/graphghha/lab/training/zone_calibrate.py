@@ -34,7 +34,7 @@ OPERATION = Schedule(mean_gap_days=DAYS_PER_ATTACK, lasting_share=0.1)
 TRIED = (3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0, 9.0, 10.0)  # log-odds of a zone
 QUIET_PER_DAY = 0.15  # false alarms a day in zones that nobody attacks, over all commissioned validation buildings
 QUIET_PER_DAY_SHIPPED = 0.3
-CAP_ABOVE_FLOOR = 3.0
+CAP_ABOVE_FLOOR = 1.5  # what is higher in the days of commissioning is left out of them
 COVERAGE = 0.9  # of the sets of suspects
 STRIDE = 5  # minutes between two samples of the calibration
 HIGHEST = 16.0  # log-odds beyond which fp32 probabilities are 1
