@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -94,3 +95,60 @@ def test_an_attack_in_the_days_of_commissioning_is_left_out_and_listed(tmp_path)
     record = json.loads(result.stdout)
     assert [fault["zone"] for fault in record["left_out"] if fault["share_of_time"] > 0.05] == ["zone-02"]
     assert record["standing"] == [] and "was not learned from: zone-02 (FCU_CVLV" in result.stderr
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Eight quiet days of one zone as telemetry, as one table, as a folder with a file per point, and every 15 min."""
+    folder = tmp_path_factory.mktemp("exported")
+    call("simulate", "--days", 8, "--start", "2018-07-02", "--layout", "wide", "--out", folder / "run.parquet")
+    table = pq.read_table(folder / "run.parquet")
+    times = [time.strftime("%Y-%m-%dT%H:%M:%SZ") for time in table["time"].to_pylist()]
+    columns = {name: table[name].to_pylist() for name in table.column_names[1:]}
+    (folder / "points").mkdir()
+    for name, values in columns.items():
+        rows = (f"{time},{value:.6f}\n" for time, value in zip(times, values, strict=True))
+        (folder / "points" / f"{name.rpartition('/')[2]}.csv").write_text("Timestamp,Value\n" + "".join(rows))
+    rows = [
+        ",".join((time, *(f"{value:.6f}" for value in row)))
+        for time, *row in zip(times, *columns.values(), strict=True)
+    ]
+    header = ",".join(("time", *columns))
+    (folder / "table.csv").write_text("\n".join((header, *rows)) + "\n")
+    (folder / "slow.csv").write_text("\n".join((header, *rows[::15])) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("data", ["table.csv", "points"])
+def test_an_export_is_commissioned_like_the_telemetry_it_was_made_of(exported, tmp_path, data):
+    records = [
+        json.loads(call("commission", exported / name, "--days", 7, "--out", tmp_path / name, "--json").stdout)
+        for name in ("run.parquet", data)
+    ]
+    assert records[1]["threshold"] == pytest.approx(records[0]["threshold"], abs=0.01)
+    assert records[1]["days"] == 7 and records[1]["zones"] == records[0]["zones"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("commission", "DATA", "--days", 7, "--out", "OUT"),
+        ("score", "fcu", "DATA", "--out", "OUT.parquet"),
+        ("evaluate", "fcu", "DATA"),
+        ("watch", "--source", "csv:DATA", "--zones", 1),
+    ],
+    ids=lambda command: command[0],
+)
+def test_readings_every_quarter_of_an_hour_are_refused_in_one_sentence(exported, tmp_path, command):
+    words = (
+        str(word).replace("DATA", str(exported / "slow.csv")).replace("OUT", str(tmp_path / "o")) for word in command
+    )
+    (sentence,) = call(*words, code=3).stderr.splitlines()
+    assert "every 15 min" in sentence and "need one every 1 min" in sentence and "--hold" in sentence
+
+
+def test_or_each_is_held_until_the_next(exported, tmp_path):
+    record = call("commission", exported / "slow.csv", "--days", 7, "--hold", "--out", tmp_path / "m", "--json").stdout
+    assert json.loads(record)["days"] == 7
+    scored = call("score", "fcu", exported / "slow.csv", "--hold", "--out", tmp_path / "s.parquet")
+    assert "0.0% unknown" in scored.stderr

@@ -51,7 +51,9 @@ def with_labels(telemetry: Path, model: Path, labels: Path | None) -> Iterator[P
 
 
 @contextmanager
-def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone: str | None) -> Iterator[Path]:
+def as_telemetry(
+    data: Path, model: Path, zones: int, mapping: Path | None, zone: str | None, is_held: bool
+) -> Iterator[Path]:
     """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along."""
     from graphghha.models import load_model
     from graphghha.plants import load_plant
@@ -60,9 +62,9 @@ def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone
     from graphghha.sources.to_telemetry import write_telemetry
 
     if is_telemetry(data):
-        if mapping or zone:
+        if mapping or zone or is_held:
             raise click.UsageError(
-                f"{data} is telemetry of this package, which needs neither --mapping nor --time-zone"
+                f"{data} is telemetry of this package, which needs neither --mapping nor --time-zone nor --hold"
             )
         yield data
         return
@@ -72,6 +74,7 @@ def as_telemetry(data: Path, model: Path, zones: int, mapping: Path | None, zone
         format="parquet" if data.suffix == ".parquet" else "csv",
         mapping=mapping,
         table={"zone": zone} if zone else {},
+        is_held=is_held,
     )
     with TemporaryDirectory(prefix="graphghha-") as folder:
         converted = Path(folder) / f"{data.stem}.parquet"

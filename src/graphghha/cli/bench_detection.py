@@ -9,6 +9,7 @@ import click
 
 from graphghha.cli._output import echo_json
 from graphghha.cli._outputs import OUTPUT_FILE, OUTPUT_FOLDER
+from graphghha.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from graphghha.lab.bench.detection.paper_protocol import PaperBench
@@ -84,15 +85,14 @@ def _run(
 ) -> None:
     """Run a study with a progress bar, store and print its result; quick runs use a work folder of their own."""
     import torch
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from graphghha.lab.bench.detection.paper_protocol import FULL, QUICK, PaperBench
     from graphghha.lab.bench.results import write_result
 
     torch.set_num_threads(threads)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=as_json) as bar:
+    with progress_bar(*columns, is_kept=True, **({"disable": True} if as_json else {})) as bar:
         task = bar.add_task("", total=None, loss="")
 
         def on_step(name: str, step: Any) -> None:

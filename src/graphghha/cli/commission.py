@@ -9,6 +9,7 @@ import click
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FOLDER
+from graphghha.cli._progress import progress_bar
 
 
 @click.command()
@@ -25,6 +26,7 @@ from graphghha.cli._outputs import OUTPUT_FOLDER
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
+@click.option("--hold", is_flag=True, help="Hold each reading of an export until the next.")
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
 def commission(
@@ -36,6 +38,7 @@ def commission(
     mapping: Path | None,
     zones: int,
     time_zone: str | None,
+    hold: bool,
     out: Path,
     as_json: bool,
 ) -> None:
@@ -47,8 +50,7 @@ def commission(
     site has, and the threshold that keeps its alert budget. Zones that look abnormal all the time are listed, since
     they would otherwise be learned as usual.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.commissioning.rows import commission_file, describe
@@ -61,7 +63,7 @@ def commission(
     if not base.judges_zones:
         raise CheckpointError(f"{model.name}: judges single nodes; commissioning needs a model that judges zones")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar(*columns) as bar:
         task = bar.add_task("reading the site's days", total=days * 1440)
 
         def on_rows(rows: int) -> None:
@@ -70,7 +72,7 @@ def commission(
         if data.suffix == ".toml":
             derived = commission_site(data, site, base, days=days, begin=begin, on_rows=on_rows)
         else:
-            with as_telemetry(data, model, zones, mapping, time_zone) as file:
+            with as_telemetry(data, model, zones, mapping, time_zone, hold) as file:
                 derived = commission_file(base, file, days=days, begin=begin, on_rows=on_rows, where=str(data))
     save_model(derived, out)
     assert derived.commissioning is not None

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FOLDER
+from graphghha.cli._progress import progress_bar
 
 _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # options of the deploy protocol
 
@@ -42,6 +43,7 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
 @click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
+@click.option("--hold", is_flag=True, help="Hold each reading of an export until the next.")
 @click.option(
     "--labels",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -53,6 +55,7 @@ def evaluate(
     data: tuple[Path, ...],
     mapping: Path | None,
     time_zone: str | None,
+    hold: bool,
     labels: Path | None,
     baselines: bool,
     work: Path | None,
@@ -81,6 +84,7 @@ def evaluate(
         data[0] if data else None,
         mapping,
         time_zone,
+        hold,
         labels,
         baselines,
         work,
@@ -113,6 +117,7 @@ def _evaluate(
     data: Path | None,
     mapping: Path | None,
     time_zone: str | None,
+    hold: bool,
     labels: Path | None,
     baselines: bool,
     work: Path | None,
@@ -121,8 +126,7 @@ def _evaluate(
     as_json: bool,
     **deploy: Any,
 ) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     from graphghha.cli._telemetry_input import as_telemetry, is_telemetry, with_labels
     from graphghha.lab.baselines import BaselineConfig
@@ -139,10 +143,11 @@ def _evaluate(
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} days"), TimeElapsedColumn())
     zones = deploy["zones"] if _given(("zones",)) else 1
     with ExitStack() as resources:
-        telemetry = resources.enter_context(as_telemetry(data, model, zones, mapping, time_zone)) if data else None
-        if telemetry is not None:
+        telemetry = None
+        if data:
+            telemetry = resources.enter_context(as_telemetry(data, model, zones, mapping, time_zone, hold))
             telemetry = resources.enter_context(with_labels(telemetry, model, labels))
-        bar = resources.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
+        bar = resources.enter_context(progress_bar(*columns))
         task = bar.add_task("model", total=None)
         report = evaluate_model(
             model,

@@ -7,6 +7,7 @@ import click
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FILE
+from graphghha.cli._progress import progress_bar
 
 
 @click.command()
@@ -28,9 +29,8 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
         raise click.UsageError(
             "--for-engine writes into a model directory: name one, for example a copy of the shipped one"
         )
-    from rich.console import Console
-    from rich.progress import Progress
-
+    if out is not None and out.suffix != ".onnx":
+        raise click.UsageError(f"--out {out}: the file is ONNX; give a name that ends with .onnx")
     from graphghha.engine.onnx.export import buildings_to_check, export_detector, export_network
     from graphghha.models import load_model, shipped_model
 
@@ -39,7 +39,7 @@ def export(model: Path | None, out: Path | None, for_engine: bool, as_json: bool
         exported = export_network(model)
     else:
         loaded = load_model(model or shipped_model("fcu"))
-        with Progress(console=Console(stderr=True), transient=True) as progress:
+        with progress_bar() as progress:
             task = progress.add_task("checking", total=sum(rows for _, rows in buildings_to_check(loaded)))
             exported = export_detector(loaded, out, on_row=lambda: progress.advance(task))
     if as_json:

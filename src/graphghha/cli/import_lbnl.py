@@ -6,6 +6,7 @@ import click
 
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FOLDER
+from graphghha.cli._progress import progress_bar
 
 
 @click.command("import")
@@ -27,12 +28,9 @@ def import_lbnl(source: Path, out: Path, cases: tuple[str, ...], repair: bool, l
     SOURCE is the zip file or a folder of its CSV files. Each case becomes a Parquet file with labels beside it.
     """
 
-    from rich.console import Console
-    from rich.progress import Progress
-
     from graphghha.plants.fcu.lbnl.importer import import_lbnl as run
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("files", total=len(cases) or None)
         summary = run(
             source,

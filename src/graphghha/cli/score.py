@@ -7,6 +7,7 @@ import click
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FILE
+from graphghha.cli._progress import progress_bar
 
 
 @click.command()
@@ -18,6 +19,7 @@ from graphghha.cli._outputs import OUTPUT_FILE
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
+@click.option("--hold", is_flag=True, help="Hold each reading of an export until the next.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Number of threads.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def score(
@@ -27,6 +29,7 @@ def score(
     mapping: Path | None,
     zones: int,
     time_zone: str | None,
+    hold: bool,
     threads: int,
     as_json: bool,
 ) -> None:
@@ -45,8 +48,7 @@ def score(
         _score_own(model, data, out, as_json)
         return
 
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.engine import EngineConfig, score_file
@@ -56,8 +58,8 @@ def score(
         raise click.UsageError(f"--out {out}: scores are written as Parquet; give a name that ends with .parquet")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with (
-        as_telemetry(data, model, zones, mapping, time_zone) as telemetry,
-        Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress,
+        as_telemetry(data, model, zones, mapping, time_zone, hold) as telemetry,
+        progress_bar(*columns, TimeRemainingColumn()) as progress,
     ):
         task = progress.add_task("scoring", total=TelemetryFile(telemetry).num_steps)
         engine = EngineConfig(threads=threads)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from graphghha.cli._output import echo, echo_json
+from graphghha.cli._progress import progress_bar
 
 
 @click.command()
@@ -85,13 +86,10 @@ def simulate(
     Labels are written beside the telemetry, as NAME.labels.parquet.
     """
 
-    from rich.console import Console
-    from rich.progress import Progress
-
     from graphghha.plants import CaseSpec, load_simulator
 
     run = load_simulator(plant)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with progress_bar() as progress:
         task = progress.add_task(f"{zones} zones", total=days)
         summary = run(
             zones=zones,

@@ -7,6 +7,7 @@ import click
 
 from graphghha.cli._output import echo
 from graphghha.cli._outputs import OUTPUT_FOLDER
+from graphghha.cli._progress import progress_bar
 
 _PRESET = (
     "The recipe: zones is for any building, with generic attacks; default for buildings like the reference; quick, "
@@ -77,20 +78,18 @@ def train(
         return
     if paths or more or labels:
         raise click.UsageError("--data and --labels belong to --plant: a plant.toml that says what the columns are")
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from graphghha.lab.training import Progress as FitProgress
     from graphghha.lab.training import parse_budget, train_model
 
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+    with progress_bar(*columns, TimeRemainingColumn(), is_kept=True) as bar:
         parts = bar.add_task("", total=None, figures="")
         task = bar.add_task("network", total=None, figures="", visible=False)
 
         def say(line: str) -> None:
-            console.print(line)
+            bar.console.print(line)
             bar.reset(parts, total=None, description=line.partition(":")[0], figures="")
 
         def on_part(done: int, total: int) -> None:

@@ -127,7 +127,7 @@ class Engine:
             if name != best:
                 backend.close()
         considered = "; ".join(f"{name} {note}" for name, note in self._notes.items())
-        log.info("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, considered)
+        log.debug("engine: %s chosen for %d nodes in %s (%s)", best, self.num_nodes, self.dtype, considered)
         return best, candidates[best]
 
     def _candidates(self, model: FrozenModel, wanted: str) -> list[str]:

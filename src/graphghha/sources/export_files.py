@@ -85,8 +85,8 @@ def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
     if step_ms > COARSE_STEPS * plant.step_s * 1000:
         raise DataError(
             f"{where}: its readings come every {span_text(step_ms)}, and the models of plant {plant.name!r} need one "
-            f"every {span_text(plant.step_s * 1000)}; export shorter intervals, or add hold=yes to the address to hold "
-            "each reading until the next, which costs accuracy"
+            f"every {span_text(plant.step_s * 1000)}; export shorter intervals, or hold each reading until "
+            "the next, which costs accuracy (hold=yes in the address of a source, --hold of commands that read files)"
         )
 
 

@@ -136,7 +136,7 @@ def test_a_model_directory_that_is_not_one_is_refused(tmp_path):
 
 
 def test_auto_says_what_it_chose_and_why(adu, caplog):
-    with caplog.at_level(logging.INFO, logger="graphghha.engine"):
+    with caplog.at_level(logging.DEBUG, logger="graphghha.engine"):
         engine = Engine(adu, PLANT)
     considered = engine.describe()["considered"]
     assert engine.backend in ("native", "torch") and engine.describe()["backend"] == engine.backend

@@ -75,7 +75,7 @@ def test_a_folder_with_one_file_per_point_and_states_in_words(tmp_path):
 def test_readings_that_come_too_seldom_are_refused_in_one_sentence_or_held(line, step_min, tmp_path):
     separator = ";" if ";" in line else ","
     (tmp_path / "bms.csv").write_text(lines(f"time{separator}zone-01/RM_TEMP [degF]", 200, step_min, line))
-    sentence = f"come every {step_min} min, and the models of plant 'fcu' need one every 1 min; .* hold=yes"
+    sentence = f"come every {step_min} min, and the models of plant 'fcu' need one every 1 min; .*hold=yes"
     with pytest.raises(DataError, match=sentence):
         opened(tmp_path / "bms.csv")
     times, values = column(opened(tmp_path / "bms.csv", "?hold=yes"), "zone-01/RM_TEMP")
