@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.commissioning.levels import KEEP_EVERY, FittedLevels, SiteDays, fit_levels, summarize_days, without_rows
+from graphghha.commissioning.reporting import reporting_of
 from graphghha.commissioning.threshold import ZONES_OF_BUDGET, own_threshold
 from graphghha.engine import EngineConfig
 from graphghha.engine.zone_scorer import ZoneScorer, zone_odds
@@ -99,6 +100,7 @@ def commission(
             standing=_faults(view, abnormal, share >= STANDING_SHARE, zones, model.template),
             left_out=_faults(view, abnormal, left_out, zones, model.template),
             missing_points=_missing(graph, fitted.levels, zones, model.template),
+            reporting=reporting_of(days.compared, model.zone_preprocessing, model.template),
         ),
         card="",
     )

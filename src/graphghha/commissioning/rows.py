@@ -1,6 +1,7 @@
 """Commission a site from rows of its telemetry: a file, or what a monitor has kept."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -104,6 +105,9 @@ def describe(model: Model) -> list[str]:
         names = ", ".join(record.missing_points[:5])
         more = f" and {len(record.missing_points) - 5} more" if len(record.missing_points) > 5 else ""
         lines.append(f"points that were never heard: {names}{more}")
+    if record.reporting:
+        kinds = Counter(words.partition(",")[0] for words in record.reporting.values())
+        lines.append("points report " + ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common()))
     if record.left_out:
         parts = [f"{each.zone or 'the plant'} ({each.node}, {each.share_of_time:.1%})" for each in record.left_out]
         more = f" and {len(parts) - 5} more zones" if len(parts) > 5 else ""
