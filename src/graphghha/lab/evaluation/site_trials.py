@@ -44,6 +44,7 @@ class Trial:
     pause_days: int = 0  # between commissioning and judging
     attacks: Schedule | None = None  # in the days that are learned from
     weeks: int = 0  # that are judged, each after a new commissioning
+    is_everywhere: bool = False  # attacks hit all zones at once and alike
 
 
 TRIALS = (
@@ -57,6 +58,7 @@ TRIALS = (
     Trial(name="3 zones", zones=3),
     Trial(name="2 zones", zones=2),
     Trial(name="1 zone", zones=1),
+    Trial(name="the same attacks on all zones at once", is_everywhere=True),
     Trial(name="commissioned every week", weeks=8),
 )
 
@@ -122,7 +124,17 @@ def _tried(model: Model, config: TrialConfig, engine: EngineConfig, job: tuple[T
             learned = attacked_run(learned, tuple(plant.cases), trial.attacks)
         model = _commissioned(model, plant, learned)
     judged = replace(building, start=start - timedelta(days=HISTORY_DAYS), days=HISTORY_DAYS + config.days)
-    return [_judged(model, plant, attacked_run(judged, tuple(plant.cases), config.schedule), engine)]
+    judged = (_attacked_everywhere if trial.is_everywhere else attacked_run)(
+        judged, tuple(plant.cases), config.schedule
+    )
+    return [_judged(model, plant, judged, engine)]
+
+
+def _attacked_everywhere(run: Run, cases: Sequence[str], schedule: Schedule) -> Run:
+    """Return the run with the attacks of one zone on all of them."""
+    one = attacked_run(replace(run, zones=1), cases, schedule)
+    zones = [str(zone + 1) for zone in range(run.zones)]
+    return replace(run, cases=tuple(replace(spec, zone=zone) for spec in one.cases for zone in zones))
 
 
 def _weekly(

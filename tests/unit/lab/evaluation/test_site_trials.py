@@ -67,3 +67,10 @@ def test_a_building_is_judged_week_after_week():
     config = TrialConfig(buildings=1, days=1)
     matches = site_trials._tried(untrained_zone_model(PLANT), config, site_trials.EngineConfig(), (trial, 0))
     assert [round(each.days) for each in matches] == [7, 7]
+
+
+def test_attacks_everywhere_hit_all_zones_alike():
+    run = site_trials.Run(seed=3, start=START, days=12, zones=3)
+    attacked = site_trials._attacked_everywhere(run, tuple(PLANT.cases), site_trials.MANY_ATTACKS)
+    events = {(spec.name, spec.start, spec.duration) for spec in attacked.cases}
+    assert events and len(attacked.cases) == 3 * len(events) and {spec.zone for spec in attacked.cases} == set("123")

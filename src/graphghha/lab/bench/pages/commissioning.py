@@ -10,7 +10,8 @@ INTRODUCTION = """Random buildings that nothing else uses, one half judged in Ja
 of the whole catalogue on every zone, {gap:g} days apart on average. Each trial commissions them in another way. *A
 season later* and *half a year later* are judged with the levels of the season before. *Commissioned every week* is what
 a running monitor does: on its newest two weeks, with the attacks that were in them, without the rows of zones in which
-an incident was announced. False alarms are per 12 zones and day; *quiet* ones are in zones that nobody attacks.
+an incident was announced. *The same attacks on all zones at once* counts every zone; an announcement of most zones
+names the building. False alarms are per 12 zones and day; *quiet* ones are in zones that nobody attacks.
 Intervals are of 95 %; attacks of one building are not independent, so true ones are somewhat wider."""
 
 
