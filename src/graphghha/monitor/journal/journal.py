@@ -35,6 +35,7 @@ from graphghha.monitor.journal.repair import (
     put_back,
     repair_header,
     salvage,
+    unreported_damage,
 )
 from graphghha.monitor.journal.schema import (
     LOCK_WAIT_S,
@@ -263,6 +264,7 @@ class Journal:
             self.damage = self._repaired()
         connection = self._connected()
         migrate(connection)
+        self.damage = self.damage or unreported_damage(self.path, connection)
         connection.execute(f"PRAGMA busy_timeout = {COMMIT_WAIT_MS}")  # a commit must not keep the loop waiting
         self._wait_s = COMMIT_WAIT_MS / 1000
         warn_if_open_to_others(self.path)

@@ -112,6 +112,19 @@ def finish_salvage(path: Path) -> dict[str, Any] | None:
     return {"file": _exchange(path), "note": "the salvage was interrupted"} if _salvaged(path).exists() else None
 
 
+def unreported_damage(path: Path, connection: sqlite3.Connection) -> dict[str, Any] | None:
+    """Return a note about a damaged file that was set aside by a process that ended before it could report it."""
+    asides = {
+        each.name for each in path.parent.glob(f"{path.name}.damaged-*") if each.name[-4:] not in ("-wal", "-shm")
+    }
+    if not asides:
+        return None
+    reports = connection.execute("SELECT body FROM events WHERE kind = 'journal.damaged'").fetchall()
+    left = sorted(name for name in asides if not any(f'"{name}"' in str(body) for (body,) in reports))
+    note = "a damaged file was set aside by a process that ended before it could report it"
+    return {"file": left[-1], "lost": UNKNOWN, "note": note} if left else None
+
+
 def _exchange(path: Path) -> str:
     """Rename the damaged file, put the salvaged one in its place, and return the damaged one's new name."""
     aside = _aside(path)

@@ -2,10 +2,12 @@
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from graphghha.alarms import Event
 from graphghha.monitor import Journal
 from graphghha.monitor.journal.journal import DAY_MS
 from graphghha.monitor.journal.repair import salvage
@@ -37,6 +39,10 @@ def test_a_flipped_bit_in_an_event_is_found_and_the_rest_is_kept(path):
         assert journal.reader.rows("office") is not None
         journal.write([commit(DAY_MS)])
     assert (path.parent / journal.damage["file"]).exists()
+    with Journal(path) as again:
+        assert again.damage["file"] == journal.damage["file"], "nobody has reported it yet"
+        body = {"file": again.damage["file"]}
+        again.write([replace(commit(DAY_MS), events=(Event(DAY_MS, "journal.damaged", body),))])
     with Journal(path) as again:
         assert again.damage is None
 
