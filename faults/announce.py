@@ -8,10 +8,12 @@ import contextlib
 import os
 import resource
 import sqlite3
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -32,13 +34,16 @@ from graphghha.sources import Batch, SourceStatus
 ZONES, ROWS, LEAD = 3, 96, 20
 ATTACKS = ((30, 60, "zone-02/FCU_CVLV"), (40, 70, "zone-01/RM_TEMP"))
 PATIENCE_S = 60.0
+Exhausting = Callable[[], contextlib.AbstractContextManager[None]]
 QUICKLY = FollowRule(poll_s=0.02, first_retry_s=0.05, longest_retry_s=0.2)
-FULL_DISK, FULL_START, LOCKED, EVIDENCE, DESCRIPTORS = (
+FULL_DISK, FULL_START, LOCKED, EVIDENCE, DESCRIPTORS, NO_THREADS, NO_MEMORY = (
     "disk full while two attacks happen",
     "started on a full disk",
     "another process holds the journal's lock",
     "evidence cannot be gathered",
     "no descriptors left",
+    "no thread can be started",
+    "no memory left",
 )
 
 
@@ -139,6 +144,44 @@ def no_descriptors() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _address_space(spare_bytes: int) -> Iterator[None]:
+    """Limit the memory of this process to what it has and a little more."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + spare_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@contextlib.contextmanager
+def no_threads() -> Iterator[None]:
+    """Let every new thread ask for more memory than there is, which works for any user, unlike a limit of threads."""
+    before = threading.stack_size(1 << 30)
+    try:
+        with _address_space(1 << 28):
+            yield
+    finally:
+        threading.stack_size(before)
+
+
+@contextlib.contextmanager
+def no_memory() -> Iterator[None]:
+    """Use up the memory but for a few megabytes."""
+    ballast: list[bytearray] = []
+    with _address_space(64 << 20):
+        with contextlib.suppress(MemoryError):
+            while True:
+                ballast.append(bytearray(4 << 20))
+        del ballast[:2]
+        try:
+            yield
+        finally:
+            ballast.clear()
+
+
+@contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the journal's write lock, as a database browser does."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
@@ -155,7 +198,9 @@ def try_announcing(folder: Path, rig: Rig, effort: Effort, progress: Progress) -
         (FULL_START, _full_start),
         (LOCKED, _locked),
         (EVIDENCE, _evidence),
-        (DESCRIPTORS, _descriptors),
+        (DESCRIPTORS, partial(_exhausted, DESCRIPTORS, no_descriptors)),
+        (NO_THREADS, partial(_exhausted, NO_THREADS, no_threads)),
+        (NO_MEMORY, partial(_exhausted, NO_MEMORY, no_memory)),
     ):
         progress(fault)
         figures += trial(folder / fault.replace("'", ""), telemetry, effort)
@@ -249,19 +294,19 @@ def _evidence(folder: Path, telemetry: Telemetry, effort: Effort) -> list[Figure
         run.end()
 
 
-def _descriptors(folder: Path, telemetry: Telemetry, effort: Effort) -> list[Figure]:
+def _exhausted(fault: str, inject: Exhausting, folder: Path, telemetry: Telemetry, effort: Effort) -> list[Figure]:
     run = Run.start(folder / JOURNAL, toy_detector(ZONES))
     try:
         run.feed(telemetry, 0, LEAD)
-        figures = _during(DESCRIPTORS, run, telemetry, LEAD, no_descriptors(), at_least_s=5)
+        figures = _during(fault, run, telemetry, LEAD, inject(), at_least_s=5)
         kinds = [event.kind for event in run.station.got]
         _wait(lambda: not run.service.snapshot().exhausted and not read_conditions(run.monitor.journal.reader))
         left = len(read_conditions(run.monitor.journal.reader))
         is_reported = "resources.exhausted" in kinds
         return [
             *figures,
-            expect_all(DESCRIPTORS, "reported as an event", int(is_reported), 1),
-            expect_none(DESCRIPTORS, "conditions that stand afterwards", left),
+            expect_all(fault, "reported as an event", int(is_reported), 1),
+            expect_none(fault, "conditions that stand afterwards", left),
         ]
     finally:
         run.end()

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -14,7 +15,7 @@ from click.testing import CliRunner
 from faults.effort import Effort
 from faults.figures import Figure, Progress, expect_all, expect_none, report
 from faults.rig import JOURNAL, Rig
-from faults.toy_detector import SITE, toy_building, toy_monitor
+from faults.toy_detector import IMMEDIATE, SITE, toy_building, toy_detector, toy_monitor
 from graphghha._util.text import clean
 from graphghha.alarms import Command, Verb
 from graphghha.cli import main
@@ -22,12 +23,13 @@ from graphghha.engine.machine import compiler
 from graphghha.engine.native import build
 from graphghha.errors import CheckpointError
 from graphghha.models import load_model, shipped_model, write_manifest
-from graphghha.monitor import Journal
+from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.service.health import HealthSnapshot
 from graphghha.monitor.service.health_server import HealthServer
 
-FORGED, KERNEL, TEXT, PORT = (
+FORGED, SWAPPED, KERNEL, TEXT, PORT = (
     "consistently forged model",
+    "model with another threshold swapped in while running",
     "kernel planted in a shared cache",
     "hostile text of operators and devices",
     "crowded health port",
@@ -39,7 +41,7 @@ HOSTILE = "night\x1b]0;title\x07\x1b[2J shift\u202e\x9b\r\nsite  incident closed
 
 def try_belief(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list[Figure]:
     figures: list[Figure] = []
-    for name, trial in ((FORGED, _forged), (KERNEL, _planted), (TEXT, _text), (PORT, _port)):
+    for name, trial in ((FORGED, _forged), (SWAPPED, _swapped), (KERNEL, _planted), (TEXT, _text), (PORT, _port)):
         progress(name)
         figures += trial(folder / name)
     return figures
@@ -62,6 +64,19 @@ def _forged(folder: Path) -> list[Figure]:
         except CheckpointError:
             continue
     return [expect_none(FORGED, "absurd numbers of rules that were accepted", accepted, str(len(tried)))]
+
+
+def _swapped(folder: Path) -> list[Figure]:
+    """Exchange a model for one that raises no alarm: somebody must hear of it, with the number that has changed."""
+    other = replace(toy_detector(1), model="toy@2", rule=replace(toy_detector(1).rule, raise_at=0.999))
+    with Journal(folder / JOURNAL) as journal:
+        monitor = Monitor(journal, load=lambda _name, _directory: other)
+        monitor.add(SITE, toy_detector(1), IMMEDIATE)
+        monitor.step(toy_building(1, 40).batch(0, 40))
+        monitor.swap_model(SITE, folder)
+        bodies = [event.body for event in journal.events_after(0, 10**6) if event.kind == "model.swapped"]
+    named = [body for body in bodies if body.get("priority") == "high" and "rule.raise_at" in body["changed"]]
+    return [expect_all(SWAPPED, "alarms of priority that name the number", len(named), 1)]
 
 
 def _planted(folder: Path) -> list[Figure]:

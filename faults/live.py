@@ -61,7 +61,7 @@ class Plant:
 
 
 @contextmanager
-def _plant(broker: Broker, step_ms: int) -> Iterator[Plant]:
+def plant_of(broker: Broker, step_ms: int) -> Iterator[Plant]:
     building = toy_building(ZONES, MOST_ROWS)
     first_ms = -(-int((time.time() + 0.2) * 1000) // step_ms) * step_ms
     telemetry = replace(building, times_ms=first_ms + step_ms * np.arange(MOST_ROWS, dtype=np.int64))
@@ -76,12 +76,12 @@ def _plant(broker: Broker, step_ms: int) -> Iterator[Plant]:
             thread.join()
 
 
-def _command(state: Path, address: str, rig: Rig) -> list[str]:
+def command_of(state: Path, address: str, rig: Rig) -> list[str]:
     scale = [str(rig.live_step_ms), str(rig.live_lateness_ms)]
     return [sys.executable, "-m", "faults.worker", str(state), address, str(ZONES), *scale]
 
 
-def _wait(watcher: Watcher, plant: Plant, row: int) -> None:
+def wait_for(watcher: Watcher, plant: Plant, row: int) -> None:
     reached = int(plant.telemetry.times_ms[row])
     watcher.until(lambda: watched_ms(watcher.state) >= reached, f"row {row}")
 
@@ -91,22 +91,22 @@ def try_cuts(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list
     folder.mkdir(parents=True, exist_ok=True)
     state, lost = folder / "state", []
     with Broker(folder) as broker, FaultProxy(("127.0.0.1", broker.port)) as proxy:
-        with Watcher(_command(state, f"mqtt://127.0.0.1:{proxy.port}/{PREFIX}", rig), state) as watcher:
+        with Watcher(command_of(state, f"mqtt://127.0.0.1:{proxy.port}/{PREFIX}", rig), state) as watcher:
             watcher.until(lambda: proxy.connections > 0, "a connection")
             time.sleep(0.5)  # until it has subscribed
-            with _plant(broker, rig.live_step_ms) as plant:
+            with plant_of(broker, rig.live_step_ms) as plant:
                 plant.pass_rows(LEAD_ROWS)
-                _wait(watcher, plant, 0)
+                wait_for(watcher, plant, 0)
                 for fault, inject in ((CUT, _cut), (STOPPED, _stop)):
                     progress(fault)
                     first = plant.measured
                     inject(watcher, proxy, plant)
                     last = plant.measured
                     plant.pass_rows(LEAD_ROWS)
-                    _wait(watcher, plant, last + 1)
+                    wait_for(watcher, plant, last + 1)
                     lost.append((fault, first, last))
                 watcher.end()
-        return [_figure(fault, state, plant.telemetry, first, last) for fault, first, last in lost]
+        return [figure_of(fault, state, plant.telemetry, first, last) for fault, first, last in lost]
 
 
 def _cut(watcher: Watcher, proxy: FaultProxy, plant: Plant) -> None:
@@ -128,13 +128,13 @@ def try_restarts(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> 
     state = folder / "state"
     progress(DOWN)
     with Broker(folder) as broker:
-        command = _command(state, f"{broker.address}/{PREFIX}", rig)
+        command = command_of(state, f"{broker.address}/{PREFIX}", rig)
         with Watcher(command, state) as watcher:
             watcher.until((state / JOURNAL).exists, "a journal")
             time.sleep(0.5)
-            with _plant(broker, rig.live_step_ms) as plant:
+            with plant_of(broker, rig.live_step_ms) as plant:
                 plant.pass_rows(LEAD_ROWS)
-                _wait(watcher, plant, 0)
+                wait_for(watcher, plant, 0)
                 first, plant.is_storing, plant.chatter = plant.measured, True, CHATTER
                 watcher.end()
                 plant.pass_rows(DOWN_ROWS)
@@ -144,12 +144,12 @@ def try_restarts(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> 
                     again.until(lambda: bool(summary(state)["rejected"].get("unmapped")), "the unusable message")
                     last, plant.is_storing = plant.measured, False
                     plant.pass_rows(LEAD_ROWS)
-                    _wait(again, plant, last + 1)
+                    wait_for(again, plant, last + 1)
                     again.end()
-        return [_figure(DOWN, state, plant.telemetry, first, last)]
+        return [figure_of(DOWN, state, plant.telemetry, first, last)]
 
 
-def _figure(fault: str, state: Path, telemetry: Telemetry, first: int, last: int) -> Figure:
+def figure_of(fault: str, state: Path, telemetry: Telemetry, first: int, last: int) -> Figure:
     """Count the readings of the disturbed rows that are missing in the journal."""
     with Reader(state / JOURNAL) as reader:
         rows = reader.rows(SITE)

@@ -9,6 +9,7 @@ from faults.announce import try_announcing
 from faults.belief import try_belief
 from faults.blind import try_blindness
 from faults.clocks import try_backlog, try_clocks
+from faults.copies import try_copies
 from faults.damage import try_damage
 from faults.disk import try_disks
 from faults.disorder import try_disorder
@@ -18,9 +19,13 @@ from faults.flood import try_flood
 from faults.fuzz import try_fuzz
 from faults.held import try_held
 from faults.hostile import try_hostile
+from faults.kernel import try_kernel
 from faults.kill import try_kills
 from faults.live import try_cuts, try_restarts
 from faults.outage import try_outages
+from faults.own_clock import try_own_clock
+from faults.process import try_process
+from faults.recordings import try_recordings
 from faults.rig import Rig
 from faults.siem import try_siem
 from faults.sinks import try_sinks
@@ -40,11 +45,15 @@ TRIALS: dict[str, Trial] = {
     "backlog": try_backlog,
     "cuts": try_cuts,
     "restarts": try_restarts,
+    "own clock": try_own_clock,
     "disorder": try_disorder,
     "fuzz": try_fuzz,
     "hostile": try_hostile,
     "wire": try_wire,
+    "recordings": try_recordings,
+    "process": try_process,
     "strangers": try_strangers,
+    "copies": try_copies,
     "belief": try_belief,
     "announce": try_announcing,
     "blind": try_blindness,
@@ -54,6 +63,7 @@ TRIALS: dict[str, Trial] = {
     "flood": try_flood,
     "sinks": try_sinks,
     "siem": try_siem,
+    "kernel": try_kernel,
     "soak": try_soak,
 }
 
