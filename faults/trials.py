@@ -45,7 +45,7 @@ TRIALS: dict[str, Trial] = {
     "backlog": try_backlog,
     "cuts": try_cuts,
     "restarts": try_restarts,
-    "own clock": try_own_clock,
+    "own_clock": try_own_clock,
     "disorder": try_disorder,
     "fuzz": try_fuzz,
     "hostile": try_hostile,
