@@ -24,7 +24,7 @@ from graphghha.errors import CheckpointError, ConflictError, GraphGHHAError
 from graphghha.models import load_model, shipped_model
 from graphghha.monitor import Journal, send_command
 from graphghha.monitor.journal import submit_command
-from graphghha.monitor.journal.commands import ANSWERED_KEPT
+from graphghha.monitor.journal.commands import ANSWERED_KEPT, MOST_AT_ONCE
 from graphghha.monitor.sinks.jsonl import event_json
 from graphghha.monitor.sinks.syslog import syslog_message
 from graphghha.sources import ReadingBatch, Rejection
@@ -131,7 +131,8 @@ def _commands(folder: Path, effort: Effort) -> list[Figure]:
         command = Command(verb=Verb.SHELVE, target="zone-01/RM_TEMP", by="ada", reason="works", for_ms=1_000)
         for _ in range(effort.many_commands):
             submit_command(folder / JOURNAL, SITE, command)
-        monitor.answer_commands()
+        for _ in range(effort.many_commands // MOST_AT_ONCE + 1):  # so many turns of the loop
+            monitor.answer_commands()
         left = len(journal.take_commands())
         journal.trim()
         with contextlib.closing(sqlite3.connect(folder / JOURNAL)) as stranger:
