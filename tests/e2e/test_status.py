@@ -66,6 +66,18 @@ def test_status_in_words_and_in_brief(settings):
     assert "has no site 'x'" in run("status", settings, "--site", "x", code=7)
 
 
+def test_status_shows_local_times_chosen_units_and_the_units_of_the_sender(settings, tmp_path):
+    shown = run("status", settings, "--time-zone", "America/Chicago", "--units", "degF", "--zone", "zone-02")
+    warm = VALUES[-1, GRAPH.points.index("zone-02/valve")] * 1.8 + 32
+    assert "UTC)" in shown.splitlines()[0] and f"{warm:.4g} degF" in shown
+    rows = "".join(f"2018-07-02T{minute // 60:02}:{minute % 60:02}:00Z,{70 + minute % 5}\n" for minute in range(240))
+    (tmp_path / "bms.csv").write_text(f"time,zone-01/RM_TEMP [degF]\n{rows}")
+    run("watch", "--source", f"csv:{tmp_path / 'bms.csv'}", "--zones", 1, "--state", tmp_path / "f")
+    shown = run("status", "--journal", tmp_path / "f" / "journal.sqlite")
+    assert "sent in degF" in next(line for line in shown.splitlines() if "RM_TEMP" in line)
+    assert "sent in" not in next(line for line in shown.splitlines() if "FCU_RAT" in line)
+
+
 def test_what_is_not_seen_stands_in_the_list_of_alarms(settings):
     listed = run("alarms", "list", settings)
     assert (

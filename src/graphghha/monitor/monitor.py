@@ -210,7 +210,11 @@ class Monitor:
             recovered = [] if since_ms is None else [Event(self._now_ms, "journal.recovered", {"since_ms": since_ms})]
             self.journal.write(
                 [
-                    buffer.to_commit(self.sites[name], summarize_site(self.sites[name]), recovered if at == 0 else [])
+                    buffer.to_commit(
+                        self.sites[name],
+                        summarize_site(self.sites[name], self.sources.get(name)),
+                        recovered if at == 0 else [],
+                    )
                     for at, (name, buffer) in enumerate(waiting.items())
                 ]
             )

@@ -25,7 +25,7 @@ def read_full_status(reader: Reader, site: str, now_ms: int) -> dict[str, Any]:
         state, board = checkpoint if checkpoint is not None else ({}, {})
         watch.load(state.get("points") if state else None)
         suspended = _suspended((board or {}).get("alarms", {}))
-        points = _points(watch, about.get("point_units"), time_ms)
+        points = _points(watch, about.get("point_units"), summary.get("sent_units", {}), time_ms)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as exc:
         raise JournalError(f"{reader.path}: the state of site {site!r} is not one that a monitor writes") from exc
     by_zone = {zone["zone"]: zone for zone in summary.get("zones", ())}
@@ -59,7 +59,9 @@ def read_full_status(reader: Reader, site: str, now_ms: int) -> dict[str, Any]:
     }
 
 
-def _points(watch: PointWatch, units: list[str] | None, time_ms: int) -> list[dict[str, Any]]:
+def _points(
+    watch: PointWatch, units: list[str] | None, sent: Mapping[str, list[str]], time_ms: int
+) -> list[dict[str, Any]]:
     points = []
     for column, name in enumerate(watch.points):
         heard_ms, step_ms = int(watch.heard_ms[column]), float(watch.step_ms[column])
@@ -70,6 +72,7 @@ def _points(watch: PointWatch, units: list[str] | None, time_ms: int) -> list[di
                 "zone": name.rpartition("/")[0] or None,
                 "value": float(watch.value[column]) if is_heard and np.isfinite(watch.value[column]) else None,
                 "unit": units[column] if units else None,
+                "sent_units": sent.get(name.rpartition("/")[2], []),
                 "time": iso(heard_ms) if is_heard else None,
                 "age_s": round((time_ms - heard_ms) / 1000) if is_heard and time_ms else None,
                 "step_s": round(step_ms / 1000, 1) if step_ms else None,

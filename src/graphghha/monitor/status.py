@@ -8,6 +8,8 @@ from graphghha._util.times import iso
 from graphghha.alarms import STATE_NAMES, IsaState
 from graphghha.monitor.journal import Reader
 from graphghha.monitor.site import Site
+from graphghha.sources import Source
+from graphghha.sources.check import HasMapper
 
 UNKNOWN = "unknown"
 # a zone is in the first of these states that any of its nodes is in; an unknown node is never counted as normal
@@ -23,7 +25,7 @@ WORST_FIRST = (
 )
 
 
-def summarize_site(site: Site) -> dict[str, Any]:
+def summarize_site(site: Site, source: Source | None = None) -> dict[str, Any]:
     """Return the status of a site. It is written with every commit, so that readers need no model."""
     graph, counters = site.detector.graph, site.counters
     states: dict[str, set[str]] = {zone or "": set() for zone in graph.zones}
@@ -53,6 +55,7 @@ def summarize_site(site: Site) -> dict[str, Any]:
         "alarms": {name: str(state) for name, state in alarms.items()},
         "counters": {name: getattr(counters, name) for name in counters.__dataclass_fields__},
         "rejected": site.rejected,
+        "sent_units": source.mapper.sent_units() if isinstance(source, HasMapper) else {},
         "unseen": [each.to_dict() for each in site.point_watch.conditions(site.name)],
     }
 

@@ -9,6 +9,7 @@ from graphghha.plants import Plant, Points
 from graphghha.plants.units import QUANTITIES, canonical
 
 LEAST_LIKE = 0.5  # share of the words that name and meaning have in common
+_SAME = 2.0  # for a name that is the signal's own
 
 # abbreviations and the words they stand for
 _SYNONYMS = {
@@ -52,7 +53,7 @@ class DraftEntry:
 
 
 def draft_points(names: Sequence[str], points: Points, plant: Plant, taken: Mapping[str, str]) -> dict[str, str]:
-    """Return a point for each name whose words mean the same as a point of the plant.
+    """Return a point for each name that ends with the name of a signal, or whose words mean the same as a signal.
 
     Names with a common beginning that ends in a number (`R101.`) are one zone; zones are given out in the order of
     these beginnings. `taken` are the points that other names feed already.
@@ -67,8 +68,12 @@ def draft_points(names: Sequence[str], points: Points, plant: Plant, taken: Mapp
     used = set(taken.values())
     scored = []
     for name in names:
-        own = _meaning(name[len(_prefix(name)) :] or name, plant)
-        scored += [(_alike(own, meaning), name, signal) for signal, meaning in wanted.items()]
+        rest = name[len(_prefix(name)) :] or name
+        own, plain = _meaning(rest, plant), _letters(rest)
+        scored += [
+            (_SAME if plain == _letters(signal) else _alike(own, meaning), name, signal)
+            for signal, meaning in wanted.items()
+        ]
     for likeness, name, signal in sorted(scored, key=lambda item: -item[0]):
         zone = zone_of.get(_prefix(name))
         if likeness < LEAST_LIKE or name in found or zone is None:
@@ -97,6 +102,10 @@ def _meaning(text: str, plant: Plant) -> frozenset[str]:
     return frozenset(word for word in expanded.split() if word not in (*_FILLERS, plant.name) and not word.isdigit())
 
 
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
 def _alike(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first and second else 0.0
 
@@ -119,8 +128,9 @@ def mapping_text(entries: Sequence[DraftEntry], points: Points, silent: Sequence
             if len(choices) > 1:
                 lines.append(f'# unit = ""  # nothing states it; one of {" | ".join(choices)}')
         lines.append("")
-    if silent:
-        lines += ["# Points without a reading:", *(f"# {point}" for point in silent), ""]
+    drafted = {entry.point for entry in entries}
+    if unfed := [point for point in silent if point not in drafted]:
+        lines += ["# Points without a reading:", *(f"# {point}" for point in unfed), ""]
     return "\n".join(lines)
 
 

@@ -77,6 +77,7 @@ class Mapper:
         self.wrong_units: dict[str, str] = {}  # name -> what is wrong with its unit
         self.assumed: set[str] = set()  # names whose unit nothing states
         self.statistics: SourceStatistics | None = None  # collected for a check only
+        self._sent: tuple[int, dict[str, list[str]]] = (0, {})  # of how many routes, and their units
 
     def route(self, name: str, unit: str | None = None) -> Route | Rejection:
         """Return where a reading of this name goes. `unit` is the one that the message states; it takes precedence."""
@@ -105,6 +106,17 @@ class Mapper:
     def knows(self, name: str) -> bool:
         """Return whether this name leads to a point."""
         return self._resolve(name) is not None
+
+    def sent_units(self) -> dict[str, list[str]]:
+        """Return the units in which signals are sent, of those that are not sent in the plant's own."""
+        if self._sent[0] != len(self.routes):
+            routes = self.routes.copy()  # a source may map names in a thread of its own
+            found: dict[str, set[str]] = {}
+            for route in routes.values():
+                if route.unit != canonical(self.points.units[route.column]):
+                    found.setdefault(self.points.names[route.column].rpartition("/")[2], set()).add(route.unit)
+            self._sent = len(routes), {signal: sorted(units) for signal, units in sorted(found.items())}
+        return self._sent[1]
 
     def fresh(self) -> "Mapper":
         """Return a mapper with the same rules that has met no name yet."""

@@ -101,3 +101,10 @@ def test_a_draft_keeps_odd_names_readable(tmp_path):
     path.write_text('time,"a ""quoted"" name\\"\n' + "".join(f"2018-07-02T09:{m:02}:00Z,1\n" for m in range(12)))
     report = check_address(f"csv:{path}", **SETTINGS)
     assert "resembles no point" in report.draft and not tomllib.loads(report.draft)
+
+
+def test_a_name_that_ends_with_a_signals_own_name_is_that_signal():
+    names = [f"R10{zone}.{signal}" for zone in (1, 2) for signal in ("FCU_CTRL", "RMCLGSPT", "fcu-cvlv-dm", "FCU_CVLV")]
+    found = draft_points(names, Points.from_names(PLANT, POINTS), PLANT, {})
+    assert found["R101.FCU_CTRL"] == "zone-01/FCU_CTRL" and found["R102.RMCLGSPT"] == "zone-02/RMCLGSPT"
+    assert found["R101.fcu-cvlv-dm"] == "zone-01/FCU_CVLV_DM" and found["R101.FCU_CVLV"] == "zone-01/FCU_CVLV"
