@@ -117,6 +117,19 @@ def latency(scope: "Scope", sizes: list[int], batch: int, threads: int, dtype: s
     return run(scope.setup, sizes, threads, dtype, batch)
 
 
+@_benchmark()
+@_sizes("32,256,1536,12288,98304")
+def tuned(scope: "Scope", sizes: list[int]) -> dict[str, Any]:
+    """Latency beside compiled methods.
+
+    GATConv and dense attention as they are and compiled by torch, with an allocator that keeps its memory. Needs a C++
+    compiler; one thread, fp32, CPU time, best of all calls.
+    """
+    from graphghha.lab.bench.speed.tuned import run
+
+    return run(scope.setup, sizes)
+
+
 @_benchmark("threads", "dtype")
 @click.option("--nodes", default=1024, show_default=True, type=click.IntRange(16), help="Number of nodes.")
 def degree(scope: "Scope", nodes: int, threads: int, dtype: str) -> dict[str, Any]:

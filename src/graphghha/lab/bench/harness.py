@@ -6,7 +6,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from graphghha.engine.machine import machine
 
 Call = Callable[[], object]
+Clock = Callable[[], float]  # seconds
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -46,10 +48,14 @@ class Effort:
 DEFAULT_EFFORT = Effort()
 QUICK_EFFORT = Effort(budget_s=0.2, min_rounds=3)
 
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of malloc.h
 
-def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> dict[Key, Timing]:
+
+def interleaved(
+    calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT, clock: Clock = time.perf_counter
+) -> dict[Key, Timing]:
     """Call all methods in turns, round after round, so that a disturbance affects all of them alike."""
-    repeats = {name: _repeats(call, effort.slice_s) for name, call in calls.items()}
+    repeats = {name: _repeats(call, effort.slice_s, clock) for name, call in calls.items()}
     samples: dict[Key, list[float]] = {name: [] for name in calls}
     started, rounds = time.perf_counter(), 0
     gc.collect()
@@ -58,7 +64,7 @@ def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> d
         while rounds < effort.min_rounds or time.perf_counter() - started < effort.budget_s:
             for name, call in calls.items():
                 # the first call does not count: the caches still hold data of the previous method
-                took_s = [_timed_s(call) for _ in range(repeats[name])]
+                took_s = [_timed_s(call, clock) for _ in range(repeats[name])]
                 samples[name] += took_s[1:] if len(took_s) > 1 else took_s
             rounds += 1
     finally:
@@ -66,16 +72,16 @@ def interleaved(calls: Mapping[Key, Call], effort: Effort = DEFAULT_EFFORT) -> d
     return {name: _timing(took_s) for name, took_s in samples.items()}
 
 
-def _repeats(call: Call, slice_s: float) -> int:
+def _repeats(call: Call, slice_s: float, clock: Clock) -> int:
     call()
-    once_s = min(_timed_s(call) for _ in range(2))
+    once_s = max(1e-9, min(_timed_s(call, clock) for _ in range(2)))
     return max(1, min(200, int(slice_s / once_s)))
 
 
-def _timed_s(call: Call) -> float:
-    started = time.perf_counter()
+def _timed_s(call: Call, clock: Clock) -> float:
+    started = clock()
     call()
-    return time.perf_counter() - started
+    return clock() - started
 
 
 def _timing(took_s: list[float]) -> Timing:
@@ -89,6 +95,23 @@ def peak_mb(build: Callable[[], Call]) -> tuple[Call, float | None]:
     call = build()
     call()
     return call, None if before is None else max(0.0, _status_mb("VmHWM") - before)
+
+
+@contextmanager
+def kept_memory() -> Iterator[bool]:
+    """Let the C library keep freed memory in the block instead of returning it; yield whether it does (glibc only).
+
+    By default glibc returns large tensors to the system and gets them again, page by page, with every call.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    if mallopt is None:
+        yield False
+        return
+    try:
+        yield all([mallopt(_M_MMAP_MAX, 0), mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)])
+    finally:
+        mallopt(_M_MMAP_MAX, 65_536)
+        mallopt(_M_TRIM_THRESHOLD, 128 * 1024)
 
 
 def _reset_peak_mb() -> float | None:

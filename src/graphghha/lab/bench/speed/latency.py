@@ -11,6 +11,7 @@ from graphghha.lab.bench.results import make_result
 from graphghha.lab.bench.speed.correctness import check
 from graphghha.lab.bench.speed.methods import (
     DENSE,
+    LARGEST_DENSE,
     METHODS,
     Setup,
     Task,
@@ -23,7 +24,6 @@ from graphghha.lab.bench.speed.methods import (
 
 TABLE_I_SIZES = (32, 64, 128, 256, 512, 1024, 1536)
 LARGE_SIZES = (12_288, 98_304)  # for the methods that are linear in the nodes
-_LARGEST_DENSE = 1536
 
 
 def run(
@@ -65,7 +65,7 @@ def measure(tasks: Sequence[Task], methods: Sequence[str], effort: Effort) -> li
     for task in tasks:
         for name in methods:
             key = (name, method_dtype(name, task))
-            too_large = name in DENSE and task.graph.num_nodes > _LARGEST_DENSE
+            too_large = name in DENSE and task.graph.num_nodes > LARGEST_DENSE
             if not too_large and key not in calls:
                 part = replace(task, batch=windows_per_call(name, task))
                 windows[key] = part.batch

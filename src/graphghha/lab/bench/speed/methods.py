@@ -25,6 +25,7 @@ from graphghha.nn.dtype import DtypeName, torch_dtype
 
 METHODS = ("vanilla_gat", "sparsified_gat", "quantized_gat", "graphghha", "pyg_gatconv", "gemm_floor")
 DENSE = ("vanilla_gat", "quantized_gat")  # quadratic in the nodes
+LARGEST_DENSE = 1536  # nodes
 LARGEST_CALL_BYTES = 1 << 30
 BYTES_PER_PAIR = 24  # scores, mask, softmax, weights and product of one pair and head exist at the same time
 
@@ -166,20 +167,27 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in METHODS if name != "pyg_gatconv" or find_spec("torch_geometric"))
 
 
-def build(name: str, task: Task) -> Call:
-    """Return a call that scores the task's batch with a method."""
-    return _BUILDERS[name](task)
+Prepare = Callable[[nn.Module], Callable[..., Any]]  # what is called in place of a network, such as its compiled form
 
 
-def _eager(name: str, task: Task) -> Call:
-    """Return a GAT method as an ADU in eager torch: same embedding, blocks and classifier, other attention."""
+def build(name: str, task: Task, prepare: Prepare = lambda network: network) -> Call:
+    """Return a call that scores the task's batch with a method; networks that run in torch are prepared first."""
+    if name == "graphghha":
+        return _graphghha(task)
+    if name == "gemm_floor":
+        return _gemm_floor(task)
+    return _pyg(task, prepare) if name == "pyg_gatconv" else _eager(name, task, prepare)
+
+
+def _eager(name: str, task: Task, prepare: Prepare) -> Call:
+    """Return a GAT method as an ADU in torch: same embedding, blocks and classifier, other attention."""
     dtype = method_dtype(name, task)
     adu, x = task.adu(name, dtype), torch.from_numpy(task.windows())
-    tensors = adu.tensors(task.graph)
+    tensors, network = adu.tensors(task.graph), prepare(adu)
 
     def call() -> object:
         with torch.inference_mode():
-            return adu(x, tensors)
+            return network(x, tensors)
 
     return call
 
@@ -214,7 +222,7 @@ class _BareGat(nn.Module):
         return probs
 
 
-def _pyg(task: Task) -> Call:
+def _pyg(task: Task, prepare: Prepare) -> Call:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(task.seed)
         model = _BareGat(task.config).eval().to(torch_dtype(task.dtype))
@@ -225,9 +233,11 @@ def _pyg(task: Task) -> Call:
     edge_index = edges.repeat(1, task.batch) + offset
     x = torch.from_numpy(task.windows()).reshape(-1, task.config.in_features).to(torch_dtype(task.dtype))
 
+    network = prepare(model)
+
     def call() -> object:
         with torch.inference_mode():
-            return model(x, edge_index)
+            return network(x, edge_index)
 
     return call
 
@@ -253,13 +263,3 @@ def _gemm_floor(task: Task) -> Call:
         return None
 
     return call
-
-
-_BUILDERS: dict[str, Callable[[Task], Call]] = {
-    "vanilla_gat": lambda task: _eager("vanilla_gat", task),
-    "sparsified_gat": lambda task: _eager("sparsified_gat", task),
-    "quantized_gat": lambda task: _eager("quantized_gat", task),
-    "graphghha": _graphghha,
-    "pyg_gatconv": _pyg,
-    "gemm_floor": _gemm_floor,
-}

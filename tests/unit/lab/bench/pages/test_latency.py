@@ -3,7 +3,7 @@
 import pytest
 
 from graphghha.lab.bench.pages.latency import latency_page
-from graphghha.lab.bench.speed import degree, scaling, sources
+from graphghha.lab.bench.speed import degree, scaling, sources, tuned
 
 pytestmark = pytest.mark.slow
 
@@ -11,11 +11,17 @@ pytestmark = pytest.mark.slow
 def test_the_page_holds_every_section_of_what_was_measured(setup, table_i, tmp_path):
     stream = scaling.throughput(setup, (32,), batches=(1, 3)) | {"sources": sources.measure("fcu", 1, quick=True)}
     results = [table_i, degree.run(setup, (8, 24), nodes=64), stream, scaling.thread_speedup(setup, (64,))]
+    results.append(tuned.run(setup, (32,), compiled=()))
     page = latency_page(results, tmp_path).read_text()
     for heading in (
-        *("Ratios, one thread", "1 thread, batch 1", "Neighbours per node at 64", "Ratio of one thread to two threads"),
+        *(
+            "Ratios to methods at default",
+            "1 thread, batch 1",
+            "Neighbours per node at 64",
+            "Ratio of one thread to two threads",
+        ),
         *("Throughput of the engine", "Throughput of the sources, zones: 1", "Latency by number of threads"),
-        "Additional resident memory",
+        *("Additional resident memory", "Other methods at good settings"),
     ):
         assert heading in page
     assert (tmp_path / "latency.svg").stat().st_size > 0 and (tmp_path / "degree.svg").stat().st_size > 0
