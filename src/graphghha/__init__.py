@@ -8,6 +8,7 @@ from graphghha._version import __version__
 if TYPE_CHECKING:
     from graphghha.engine import Engine
     from graphghha.graph import CpsGraph, Edge, Node
+    from graphghha.lab.plant_detector import PlantDetector
     from graphghha.models import load_model
     from graphghha.monitor import Monitor
     from graphghha.nn import ADU
@@ -20,10 +21,11 @@ _MODULES = {
     "ADU": "nn",
     "Engine": "engine",
     "Monitor": "monitor",
+    "PlantDetector": "lab.plant_detector",
     "load_model": "models",
 }
 
-__all__ = ["ADU", "CpsGraph", "Edge", "Engine", "Monitor", "Node", "__version__", "load_model"]
+__all__ = ["ADU", "CpsGraph", "Edge", "Engine", "Monitor", "Node", "PlantDetector", "__version__", "load_model"]
 
 __getattr__ = lazy_names(__name__, _MODULES)
 

@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.cli import main
+from graphghha.errors import DataError
+from graphghha.exports.recordings import read_recordings
 from graphghha.models.own import load_own_model
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -125,3 +127,29 @@ def test_evidence_names_the_points_of_the_plant(folder, tmp_path):
     events = [json.loads(line) for line in printed.splitlines()]
     nodes = {item["node"] for event in events for item in event["body"].get("evidence", ()) if item["kind"] == "signal"}
     assert nodes and nodes <= set(load_own_model(folder / "model").plant.template.names)
+
+
+def test_the_python_example_finds_the_same_attack(folder, monkeypatch, capsys):
+    page = (DOCS / "your-plant.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(folder)
+    shutil.rmtree(folder / "model-2", ignore_errors=True)
+    names = {}
+    exec(compile(block, "your-plant.md", "exec"), names)
+    assert "points at LIT101" in capsys.readouterr().out
+    scores, alarms = names["scores"], names["alarms"]
+    assert len(scores) == len(names["suspects"]) == 3 * 288 and (alarms == (scores <= -1)).all()
+    assert alarms[300:350].sum() >= 20 and alarms[:300].sum() <= 30
+    values = read_recordings([Path("later.csv")], names["again"].plant).recordings[0].values
+    assert (names["again"].score_samples(values) == scores).all()
+    with pytest.raises(DataError, match=r"give \[rows, 5\]"):
+        names["again"].predict(values[:, 1:])
+
+
+def test_normal_data_shorter_than_a_day_get_a_budget_that_they_can_tell(folder, tmp_path):
+    lines = (folder / "normal.csv").read_text().splitlines()
+    (tmp_path / "short.csv").write_text("\n".join(lines[:240]))
+    result = graphghha(
+        "train", "--plant", folder / "plant.toml", "--data", tmp_path / "short.csv", "--out", tmp_path / "m"
+    )
+    assert result.exit_code == 0 and "the alert budget is 2.5/day" in result.stderr

@@ -10,7 +10,8 @@ import graphghha.nn
 
 
 def test_the_package_exports_exactly_these_names():
-    assert graphghha.__all__ == ["ADU", "CpsGraph", "Edge", "Engine", "Monitor", "Node", "__version__", "load_model"]
+    names = ["ADU", "CpsGraph", "Edge", "Engine", "Monitor", "Node", "PlantDetector", "__version__", "load_model"]
+    assert graphghha.__all__ == names
     assert all(getattr(graphghha, name) for name in graphghha.__all__)
 
 

@@ -115,13 +115,12 @@ def train(
 def _train_own(
     plant: Path, data: list[Path], labels: Path | None, out: Path, alert_budget: str | None, seed: int
 ) -> None:
-    from graphghha.lab.training.own_train import OwnRecipe, parse_own_budget, train_own_plant
-    from graphghha.plants import load_plant
+    from graphghha.lab.plant_detector import PlantDetector
+    from graphghha.models import check_destination
 
     if not data:
         raise click.UsageError("--plant needs --data: files of normal operation")
-    recipe = OwnRecipe(seed=seed, budget_per_day=parse_own_budget(alert_budget) if alert_budget else 1.0)
-    train_own_plant(
-        load_plant(plant), data, out, labels=labels, recipe=recipe, progress=lambda text: echo(text, err=True)
-    )
+    check_destination(out)
+    detector = PlantDetector(plant, alert_budget=alert_budget, seed=seed, progress=lambda text: echo(text, err=True))
+    detector.fit(data, labels=labels).save(out)
     echo(str(out))

@@ -56,7 +56,7 @@ _TEMPERATURES = (
     *("EWT", "LWT", "RWT", "SWT", "CHWST", "CHWRT", "HWST", "HWRT", "CHWS", "CHWR", "HWS", "HWR", "OADB", "OAWB", "WB"),
 )
 _POSITIONS = ("OUT", "OUTPUT", "POS", "POSITION", "VLV", "VALVE", "VAL", "DPR", "DMPR", "DAMPER", "CLAPET", "STELLUNG")
-_SPEEDS = ("SPD", "SPEED", "VFD", "VSD", "FREQ", "HZ")
+_SPEEDS = ("SPD", "SPEED", "VFD", "VSD", "FREQ", "HZ", "SC", "DREHZAHL")
 
 _RULES = (
     Rule(LABEL, "label", None, r"^(?:ATT FLAG|ATTACKS?|LABELS?|NORMAL ATTACK|CLASS|ANOMALY|IS ATTACK)$", "a label"),
@@ -64,8 +64,16 @@ _RULES = (
     Rule(CONTROLLER, "setpoint", None, _last(*_SETPOINTS), "a set-point"),
     Rule(CONTROLLER, "setpoint", None, r"\b\w{3,}(?:SP|SPT|STPT)(?: \d+)?$", "a set-point"),
     Rule(CONTROLLER, "setpoint", None, r"\b(?:START|STOP) POINT$", "a switching point"),
-    Rule(CONTROLLER, "mode", None, r"\b(?:OCC|0 CC|UNOCC|OCCUPANCY|MODE|SCHED|SCHEDULE|SEASON)\b", "occupancy or mode"),
-    Rule(SENSOR, "alarm", None, _last("ALM", "ALARM", "AH", "AL", "LAH", "LAL", "TRIP", "FAULT"), "an alarm"),
+    Rule(
+        CONTROLLER,
+        "mode",
+        None,
+        r"\b(?:OCC|0 CC|UNOCC|OCCUPANCY|MODE|SCHED|SCHEDULE|SEASON|ZEITPROGRAMM|BETRIEBSART)\b",
+        "occupancy or mode",
+    ),
+    Rule(
+        SENSOR, "alarm", None, _last("ALM", "ALARM", "AH", "AL", "LAH", "LAL", "TRIP", "FAULT", "STÖRUNG"), "an alarm"
+    ),
     *RULES,  # of published plants
     # instruments by their letters (ISA-5.1)
     Rule(SENSOR, "measurement", "length", _last("LIT", "LIC", "LT", "LI", "LVL", "LEV", "LEVEL", "LIQ LEV"), "a level"),
@@ -98,23 +106,56 @@ _RULES = (
         ACTUATOR,
         "status",
         None,
-        _last("S", "STS", "STAT", "STATUS", "STATE", "RUN", "RUNNING", "PROOF", "ZSO", "ZSC", "IND", "FB", "FDBK"),
+        _last(
+            "S",
+            "STS",
+            "STAT",
+            "STATUS",
+            "STATE",
+            "RUN",
+            "RUNNING",
+            "PROOF",
+            "ZSO",
+            "ZSC",
+            "IND",
+            "FB",
+            "FDBK",
+            r"\w*MELDUNG",
+        ),
         "a state",
     ),
-    Rule(ACTUATOR, "status", None, _last("SWITCH", "PUMP", "FAN", "HEATER", "SOLENOID", "SOL", "RELAY"), "a state"),
+    Rule(
+        ACTUATOR,
+        "status",
+        None,
+        _last("SWITCH", "PUMP", "PMP", "PU", "PUMPE", "FAN", "HEATER", "SOLENOID", "SOL", "RELAY"),
+        "a state",
+    ),
     Rule(ACTUATOR, "position", None, r"\bO$", "an output"),
     Rule(ACTUATOR, "position", None, _last(*_POSITIONS), "an output or position"),
-    Rule(ACTUATOR, "position", None, r"\b\w*(?:VLV|DMPR|VALVE|DAMPER)\w*(?: \d+)?$", "a valve or damper"),
+    Rule(ACTUATOR, "position", None, r"\b\w*(?:VLV|DMPR|VALVE|DAMPER|VENTIL|KLAPPE)\w*(?: \d+)?$", "a valve or damper"),
     Rule(ACTUATOR, "position", None, _last(*_SPEEDS), "a speed"),
     # measured quantities
     Rule(SENSOR, "measurement", "temperature", r"\bT$", "a temperature"),
     Rule(SENSOR, "measurement", "temperature", _last(*_TEMPERATURES), "a temperature"),
     Rule(SENSOR, "measurement", "temperature", r"\b\w*TEMP\w*(?: \d+)?$", "a temperature"),
     Rule(SENSOR, "measurement", "humidity", r"\bH$", "a humidity"),
-    Rule(SENSOR, "measurement", "humidity", _last("RH", "HUM", "HUMD", "HUMIDITY"), "a humidity"),
+    Rule(SENSOR, "measurement", "humidity", _last("RH", "HUM", "HUMD", "HUMIDITY", r"\w*FEUCHTE"), "a humidity"),
     Rule(SENSOR, "measurement", "pressure", r"\bP$", "a pressure"),
-    Rule(SENSOR, "measurement", "pressure", _last("DP", "PRE", "PRES", "PRESS", "PRESSURE", "STATIC"), "a pressure"),
-    Rule(SENSOR, "measurement", "flow", r"\b\w*(?:FLOW|FLO|CFM|GPM)(?: RATE)?(?: \d+)?$", "a flow"),
+    Rule(
+        SENSOR,
+        "measurement",
+        "pressure",
+        _last("DP", "PRE", "PRES", "PRESS", "PRESSURE", "STATIC", r"\w*DRUCK"),
+        "a pressure",
+    ),
+    Rule(
+        SENSOR,
+        "measurement",
+        "flow",
+        r"\b\w*(?:FLOW|FLO|CFM|GPM|VOLUMENSTROM|DURCHFLUSS)(?: RATE)?(?: \d+)?$",
+        "a flow",
+    ),
     Rule(SENSOR, "measurement", "power", _last("KW", "PWR", "POWER", "WATT", "WAT", "WATTS"), "a power"),
     Rule(SENSOR, "measurement", "energy", _last("KWH", "ENERGY"), "an energy"),
     Rule(SENSOR, "measurement", "concentration", _last("CO 2", "CO2", "VOC", "PPM"), "a concentration"),
@@ -126,7 +167,7 @@ _TAIL = re.compile(
     r"(?: (?:TREND|TR|LOG|HISTORY|HIST|PRESENT VALUE|PRESENT|PV|F CV|VALUE|VAL PV|EXT|NUMERIC|BOOLEAN))+$"
 )
 _ESCAPES = re.compile(r"\$[0-9a-fA-F]{2}")  # `Present$20Value`
-_CUTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_CUTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 def words_of(name: str) -> str:

@@ -212,7 +212,20 @@ def _long_columns(
         return None
     groups = [number for number in texts if lower[number] in GROUP_WORDS]
     point = named[:1] or [next((number for number in texts if number not in groups), texts[-1])]
+    if path := _path_column(columns, point[0], texts):
+        return (path,), value, unit
     return tuple(dict.fromkeys([*groups, *point])), value, unit
+
+
+def _path_column(columns: Sequence[Sequence[str]], point: int, texts: Sequence[int]) -> int | None:
+    """Return a column whose texts end with the name of the point: names alone may belong to many pieces."""
+    names = [cell.strip() for cell in columns[point]]
+    for number in texts:
+        paths = [cell.strip() for cell in columns[number]]
+        pairs = list(zip(paths, names, strict=True))
+        if number != point and all(path.endswith(name) for path, name in pairs) and paths != names:
+            return number
+    return None
 
 
 def _is_text(cells: Sequence[str]) -> bool:

@@ -11,11 +11,12 @@ from graphghha.exports.dialects import recognize
 from graphghha.exports.equipment import Template, find_templates, parent_of
 from graphghha.exports.naming import LABEL, UNKNOWN
 from graphghha.exports.notes import Guess, Omission
-from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges
+from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges, learned_joins
 from graphghha.exports.proposed_signals import SignalProposal, propose_signal
 from graphghha.exports.reader import Export, merge_parts
 from graphghha.exports.resample import common_step_ms
 from graphghha.exports.series import Series
+from graphghha.exports.suspicions import counts_up
 from graphghha.exports.usual_edges import Triple, shared_medium
 from graphghha.graph import CpsGraph, Edge, Node
 
@@ -54,6 +55,10 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     alive = {each.name: each for each in merged if len(each) and each.kind.role != LABEL}
     omissions = [each for each in export.omissions if each.what in ("file", "column")]
     omissions += [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
+    meters = [point for point, each in alive.items() if not each.states and counts_up(each.values)]
+    reason = "it only ever grows, like a meter: what it reads next week lies beyond all it has read"
+    omissions += [Omission(point, "point", 1, reason) for point in meters]
+    alive = {point: each for point, each in alive.items() if point not in meters}
     if not alive:
         raise DataError(f"{name}: there is no point with a reading; `graphghha data check` says what was left out")
     measured = [each for each in alive.values() if each.kind.purpose in ("measurement", "position", UNKNOWN)]
@@ -68,7 +73,7 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     signals = {template.name: _signals(template, alive, given) for template in templates}
     guesses += found + _unknown(signals)
     if given is None:
-        inside, between, more = _guessed_edges(templates, signals, alive, step_ms)
+        inside, between, more = _guessed_edges(templates, signals, alive, step_ms, name)
     else:
         inside, between, more = _given_edges(templates, given)
         omissions += given.omissions
@@ -138,6 +143,7 @@ def _guessed_edges(
     signals: Mapping[str, Sequence[SignalProposal]],
     alive: Mapping[str, Series],
     step_ms: int,
+    site: str,
 ) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...], list[Guess]]:
     inside, guesses = {}, []
     for template in templates:
@@ -149,7 +155,10 @@ def _guessed_edges(
         for (copy, _), point in template.points.items()
         if (parent := parent_of(point))
     }
-    between, more = joining_edges(templates, signals, parents)
+    between, more = joining_edges(templates, signals, parents, site)
+    if len(templates) > 1 and not between:
+        between, learned = learned_joins(templates, signals, alive, step_ms)
+        more = (*more, learned) if learned else more
     return inside, between, [*guesses, *more]
 
 

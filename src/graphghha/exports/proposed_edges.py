@@ -139,12 +139,41 @@ def _rows(series: Sequence[Series], step_ms: int) -> NDArray[np.float64]:
     return values
 
 
+def learned_joins(
+    templates: Sequence[Template], roles: Roles, alive: Mapping[str, Series], step_ms: int
+) -> tuple[tuple[JoinedEdge, ...], Guess | None]:
+    """Return edges between pieces of equipment whose readings belong together, where names do not tell what feeds what.
+
+    Tags such as `LT101` and `FT101` name an instrument each: pieces with one point are taken as one piece.
+    """
+    place = {point: (each, *key) for each in templates for key, point in each.points.items()}
+    values = _rows([alive[point] for point in place], step_ms)
+    if len(values) < FEWEST_ROWS:
+        return (), None
+    piece = [copy if len(template.roles) > 1 else "" for template, copy, _ in place.values()]
+    kinds = {(name, signal.role): signal.kind for name, own in roles.items() for signal in own}
+    points = list(place)
+    pairs: dict[tuple[str, str, str, str], list[tuple[str, str]]] = defaultdict(list)
+    for edge in learn_edges(values, piece)[0]:
+        one, other = points[edge.source], points[edge.target]
+        if place[one][:2] == place[other][:2]:
+            continue  # inside one piece
+        nodes = [Node(point, kinds[place[point][0].name, place[point][2]]) for point in (one, other)]
+        (source, copy, role), (target, other_copy, other_role) = (place[n.name] for n in in_usual_order(*nodes))
+        pairs[source.name, role, target.name, other_role].append((copy, other_copy))
+    joined = tuple(JoinedEdge(*key, kind="near", pairs=tuple(own)) for key, own in pairs.items())
+    count = sum(len(own) for own in pairs.values())
+    reason = "names do not tell which piece feeds which; these are learned from their readings"
+    return joined, Guess("between equipment", "edges", f"{count} learned ones", reason)
+
+
 def joining_edges(
-    templates: Sequence[Template], roles: Roles, parents: Mapping[str, str]
+    templates: Sequence[Template], roles: Roles, parents: Mapping[str, str], site: str = ""
 ) -> tuple[tuple[JoinedEdge, ...], tuple[Guess, ...]]:
     """Return edges from equipment to what it feeds, and why.
 
     `parents` names for a copy the piece in front of it in the names of its points: `AHU1` of `AHU1/VAV-12/ZN-T`.
+    The template named `site` holds the points that belong to no equipment, and feeds nothing.
     """
     edges: list[JoinedEdge] = []
     guesses: list[Guess] = []
@@ -160,7 +189,7 @@ def joining_edges(
         feeders = ", ".join(dict.fromkeys(feeder for feeder, _ in joined))
         guesses.append(Guess(target, "fed by", feeders, "it stands in front of the names"))
         edges += _joined(by_name[source], by_name[target], roles, tuple(joined))
-    rest = [template for template in templates if not any(copy in named for copy in template.copies)]
+    rest = [each for each in templates if each.name != site and not any(copy in named for copy in each.copies)]
     for central, box in _by_letters(rest):
         guesses.append(Guess(box.name, "fed by", central.name, "it is the equipment that such copies usually hang on"))
         edges += _joined(central, box, roles, ())

@@ -88,16 +88,17 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     _refuse_missing(plant, by_file, named, others, paths)
     limits = Points.from_names(plant, points)
     dropped = np.zeros(len(points), np.int64)
-    recordings = []
+    recordings: list[Recording] = []
+    notes: list[str] = []
     for group in _groups(by_file):
-        recording = _lay(group, plant, limits, dropped)
+        recording = _lay(group, plant, limits, dropped, notes)
         if len(recording.times_ms) >= FEWEST_ROWS:
             recordings.append(recording)
     if not recordings:
         raise DataError(f"{_where(paths)}: has fewer than {FEWEST_ROWS} rows at the plant's step of {plant.step_s:g} s")
     recordings.sort(key=lambda each: (int(each.times_ms[0]), each.name))
     silent = sorted(named - {at for own in by_file.values() for at in own})
-    notes = [f"{points[at]}: has no reading and is unknown" for at in silent]
+    notes += [f"{points[at]}: has no reading and is unknown" for at in silent]
     return RecordedData(tuple(recordings), (*notes, *_notes(plant, others, dropped)))
 
 
@@ -156,7 +157,7 @@ def _groups(by_file: dict[Path, dict[int, Series]]) -> list[_Group]:
     return groups
 
 
-def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64]) -> Recording:
+def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64], notes: list[str]) -> Recording:
     step_ms = round(plant.step_s * 1000)
     nodes = plant.template.points
     leading = [s for at, s in group.series.items() if not plant.reporting[nodes[at]].is_held] or list(
@@ -171,6 +172,12 @@ def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64]
     values = np.full((count, len(nodes)), np.nan)
     for at, series in group.series.items():
         own = _readings(series, plant, nodes[at])
+        if series.states and (unknown := np.isnan(own)).any():
+            word = series.states[int(series.values[int(np.argmax(unknown))])]
+            notes.append(
+                f"{nodes[at]}: {counted(int(unknown.sum()), 'reading')} such as {word!r}, which is none of its states "
+                f"{', '.join(plant.signal(nodes[at]).states)}; add it to `words` in plant.toml"
+            )
         impossible = limits.impossible(np.full(len(own), at, np.int32), own)
         dropped[at] += int(impossible.sum())
         keep = ~impossible & np.isfinite(own)
@@ -200,12 +207,9 @@ def _readings(series: Series, plant: Plant, node: str) -> NDArray[np.float64]:
                 f"{series.name}: its readings are words, such as {series.states[0]!r}; add states = [..] to its signal"
             )
         codes = {word.lower(): float(number) for number, word in enumerate(signal.states)} | dict(report.words)
-        table = np.array([codes.get(word.lower(), np.nan) for word in series.states])
-        if np.isnan(table).any():
-            word = series.states[int(np.argmax(np.isnan(table)))]
-            raise SchemaError(
-                f"{series.name}: {word!r} is not one of its states {', '.join(signal.states)}; add it, or to its words"
-            )
+        # a point that has never changed has one known word: any other one is its counterpart
+        other = next((code for word, code in codes.items() if word.startswith("not ")), np.nan)
+        table = np.array([codes.get(word.lower(), other) for word in series.states])
         return np.asarray(table[values.astype(np.int64)])
     if report.encoding == "float32 bits":
         return values.astype(np.uint32).view(np.float32).astype(np.float64)

@@ -17,6 +17,11 @@ _INDOORS = re.compile(r"\b(?:ZN|ZNT|RM|ROOM|ZONE|SPACE|ZAT|\w*CLGSP\w*|\w*HTGSP\
 _DUCT = re.compile(r"\b(?:DUCT|STATIC|BLDG|BUILDING|DA|SA|FILTER)\b")
 MOST_LOOKED_AT = 20_000
 
+FEWEST_RISES = 50  # of a meter
+MOST_RESETS = 0.02  # of a meter's steps
+MOST_FALLEN = 0.05  # of what it has risen
+NEAR_BEGINNING = 0.1  # of its range, to which a meter returns when it overflows or is reset
+
 
 def reads_like(name: str, kind: Kind, unit: str | None, values: NDArray[np.float64], label: str = "") -> str | None:
     """Return the unit that the readings suggest, given in the unit as stated, if it differs from the stated one."""
@@ -88,3 +93,18 @@ def encoded_as(values: NDArray[np.float64]) -> str | None:
         signed = np.where(some >= 1 << 15, some - (1 << 16), some)
         return f"signed 16-bit numbers stored without their sign, {signed.min():.4g} to {signed.max():.4g}"
     return None
+
+
+def counts_up(values: NDArray[np.float64]) -> bool:
+    """Return whether readings only ever grow, as those of a meter, apart from returns to the beginning.
+
+    Small falls are forgiven: noise, or a clock that jumped and put rows in the wrong place.
+    """
+    steps = np.diff(values)
+    is_rise = steps > 0
+    if is_rise.sum() < FEWEST_RISES:
+        return False
+    low, span = float(values.min()), float(values.max() - values.min())
+    is_return = (values[1:] - low <= NEAR_BEGINNING * span) & (-steps > span / 2)
+    fallen = -float(steps[~is_rise & ~is_return].sum())
+    return int(is_return.sum()) <= MOST_RESETS * is_rise.sum() and fallen <= MOST_FALLEN * float(steps[is_rise].sum())

@@ -12,6 +12,7 @@ from graphghha.errors import DataError
 from graphghha.exports.notes import Guess
 from graphghha.exports.sample import Sample
 from graphghha.exports.times import family_of
+from graphghha.exports.vocabulary import TIME_WORDS
 from graphghha.plants.arrow import pa, pacsv
 from graphghha.plants.units import is_known
 
@@ -57,6 +58,9 @@ def recognize_table(
     skip = first if first is not None else (full[0] + 1 if full else len(sample.head))
     headers = [number for number in full if number < skip]
     names, units, header = _header(rows, headers, width)
+    if names is None and first and (short := rows[first - 1][1]) and _names_time(short):
+        # rows are longer than their header: a separator ends each line, or stands unquoted inside a cell
+        names, header = tuple(cell.strip() for cell in short) + ("",) * (width - len(short)), first - 1
     if names is None:
         names = ("",) * width
         guesses.append(Guess(about, "header", "none", "the first line already holds readings"))
@@ -158,6 +162,10 @@ def _is_data(row: list[str]) -> bool:
         return True
     numbers = [cell for cell in filled if re.fullmatch(r"[-+]?[\d.,]+(?:[eE][-+]?\d+)?", cell.strip())]
     return bool(filled) and 2 * len(numbers) > len(filled)
+
+
+def _names_time(row: list[str]) -> bool:
+    return len(row) > 1 and any(cell.strip().lower() in TIME_WORDS for cell in row)
 
 
 def _header(

@@ -22,7 +22,10 @@ _CLOCK = (
     r"(?:[T,\s]+(?P<h>\d{1,2})(?:[:.h](?P<m>\d{2}))?(?:[:.](?P<s>\d{2}))?(?:[.,:](?P<f>\d{1,9}))?)?"
     r"\s*(?P<p>[AaPp]\.?\s?[Mm]\.?)?"
 )
-_ZONE = r"\s*\(?(?P<z>Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]{1,5}|[A-Z][A-Za-z]+/[A-Za-z_/]+)?\)?\s*$"
+_ZONE = (
+    r"\s*\(?(?P<z>Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]{1,5}|[A-Z][A-Za-z]+/[A-Za-z_/]+)?\)?"
+    r"(?:(?<=[Z\d])\s+\[?[A-Z][A-Za-z_+/-]+\d*\]?)?\s*$"  # Haystack writes a city behind the offset
+)
 _POINTS = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d")
 _WEEKDAY = r"^\s*(?:[A-Za-z]{2,10}[.,]?\s+)?"
 

@@ -14,7 +14,8 @@ TIME_WORDS = _words(
 NAME_WORDS = _words(
     """point name tag tagname tag_name tagid pointname point_name pointid signal sensor variable series history channel
     object object_name metric item trend messpunkt datenpunkt""",
-    *("point name", "tag name", "object name", "point id", "history name", "sensor name", "trend name"),
+    *("point name", "tag name", "object name", "point id", "history name", "sensor name", "trend name", "tag path"),
+    *("name path reference", "item reference", "object reference", "point path", "tagpath", "path"),
 )
 GROUP_WORDS = _words("zone device equipment equip unit_id controller floor building site")
 VALUE_WORDS = _words(

@@ -24,6 +24,7 @@ QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
     "power": {
         "W": (0.0, 1.0),
         "kW": (0.0, 1e3),
+        "MW": (0.0, 1e6),
         "Btu/h": (0.0, 0.29307107),
         "ton": (0.0, 3516.8528),
         "hp": (0.0, 745.69987),
@@ -31,6 +32,7 @@ QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
     "pressure": {
         "Pa": (0.0, 1.0),
         "hPa": (0.0, 100.0),
+        "mbar": (0.0, 100.0),
         "kPa": (0.0, 1e3),
         "bar": (0.0, 1e5),
         "psi": (0.0, 6894.7573),
@@ -38,6 +40,14 @@ QUANTITIES: dict[str, dict[str, tuple[float, float]]] = {
     },
     "length": {"m": (0.0, 1.0), "cm": (0.0, 0.01), "mm": (0.0, 1e-3), "ft": (0.0, 0.3048), "in": (0.0, 0.0254)},
     "speed": {"m/s": (0.0, 1.0), "ft/min": (0.0, 0.00508)},
+    "energy": {"kWh": (0.0, 1.0), "Wh": (0.0, 1e-3), "MWh": (0.0, 1e3), "MJ": (0.0, 1.0 / 3.6), "GJ": (0.0, 1e3 / 3.6)},
+    "voltage": {"V": (0.0, 1.0), "mV": (0.0, 1e-3), "kV": (0.0, 1e3)},
+    "current": {"A": (0.0, 1.0), "mA": (0.0, 1e-3)},
+    "concentration": {"ppm": (0.0, 1.0)},
+    "illuminance": {"lx": (0.0, 1.0)},
+    "conductivity": {"uS/cm": (0.0, 1.0), "mS/cm": (0.0, 1e3)},
+    "acidity": {"pH": (0.0, 1.0)},
+    "mass flow": {"kg/s": (0.0, 1.0), "kg/h": (0.0, 1.0 / 3600.0), "t/h": (0.0, 1.0 / 3.6)},
     "mode": {"mode": (0.0, 1.0)},
 }
 
@@ -65,11 +75,18 @@ _SPELLINGS = {
     **{word: "rev/s" for word in ("rps",)},
     **{word: "Pa" for word in ("pascals", "pascal")},
     **{word: "fraction" for word in ("1", "ratio")},
+    **{word: "kWh" for word in ("kilowatthours",)},
+    **{word: "V" for word in ("volt", "volts")},
+    **{word: "A" for word in ("amp", "amps", "ampere", "amperes")},
+    **{word: "lx" for word in ("lux", "luxes")},
+    **{word: "ppm" for word in ("partspermillion",)},
+    **{word: "uS/cm" for word in ("\N{MICRO SIGN}s/cm", "\N{GREEK SMALL LETTER MU}s/cm")},
 }
 
 
 def _plain(unit: str) -> str:
     plain = unit.strip().lower().replace("\N{SUPERSCRIPT THREE}", "3").replace("\N{DEGREE SIGN}", "deg")
+    plain = plain.replace("\N{SUBSCRIPT TWO}", "2")
     return "".join(plain.split()).replace("-", "").replace("_", "")
 
 

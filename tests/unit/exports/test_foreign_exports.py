@@ -1,0 +1,125 @@
+"""What exports of other systems do that a reader must expect, one thing at a time."""
+
+import math
+import tomllib
+
+import numpy as np
+import pytest
+
+from export_builders import ms, only, read, reasons
+from graphghha.exports import read_exports
+from graphghha.exports.naming import guess_kind, words_of
+from graphghha.exports.plant_toml import plant_toml
+from graphghha.exports.proposal import propose_plant
+from graphghha.exports.recordings import read_recordings
+from graphghha.exports.suspicions import counts_up
+from graphghha.plants import parse_plant
+
+
+def test_a_haystack_time_names_a_city_behind_its_offset(tmp_path):
+    lines = [f"2023-08-01T{hour:02d}:00:00-06:00 Denver,{60 + hour}°F,{hour}kWh" for hour in range(24)]
+    export = read(tmp_path, "ts,Zone Temp,Main\n" + "\n".join(lines) + "\n")
+    zone, meter = export.series
+    assert zone.times_ms[0] == ms(2023, 8, 1, 6) and len(zone) == 24
+    assert (zone.stated_unit, meter.stated_unit) == ("°F", "kWh")
+
+
+def test_points_of_one_name_are_told_apart_by_their_path(tmp_path):
+    text = "Date / Time,Name Path Reference,Object Name,Object Value\n"
+    for box in (1, 2):
+        text += "".join(
+            f"3/{day}/2024 1:00:00 PM,ADX:NAE-7/FC.VMA-{box}.ZN-T,ZN-T,{20 + box}.{day % 10} deg C\n"
+            for day in range(1, 29)
+        )
+    export = read(tmp_path, text)
+    assert [each.name for each in export.series] == ["ADX:NAE-7/FC.VMA-1.ZN-T", "ADX:NAE-7/FC.VMA-2.ZN-T"]
+
+
+def test_rows_may_be_longer_than_their_header(tmp_path):
+    rows = [f"2024-03-01 00:{minute:02d},{20 + minute % 3},5," for minute in range(30)]
+    export = read(tmp_path, "Timestamp,A,B\n" + "\n".join(rows) + "\n")
+    assert [each.name for each in export.series] == ["A", "B"]
+    rows = [f"2024-03-01 00:{minute:02d},{{ }},{{down,stale}},0.05" for minute in range(30)]
+    export = read(tmp_path, "history:/x\nTimestamp,Trend Flags,Status,Value (in/wc)\n" + "\n".join(rows) + "\n")
+    assert not any(len(each) for each in export.series) and "bad" in reasons(export)
+
+
+def test_words_with_marks_stay_whole():
+    assert words_of("RLT01 Kühlventil-Stellung") == "RLT 01 KÜHLVENTIL STELLUNG"
+    assert words_of("Außentemperatur") == "AUSSENTEMPERATUR"
+    kinds = [guess_kind(name).role for name in ("Heizventil", "Kanaldruck", "U1_PMP101", "SC401", "Volumenstrom")]
+    assert kinds == ["actuator", "sensor", "actuator", "actuator", "sensor"]
+
+
+@pytest.mark.parametrize(
+    "values, is_meter",
+    [
+        (np.cumsum(np.full(500, 0.7)), True),
+        (np.cumsum(np.full(500, 200.0)) % 65536, True),
+        (20 + np.sin(np.arange(500) / 20), False),
+        (np.linspace(0, 1, 500) + np.random.default_rng(0).normal(0, 0.05, 500), False),
+        (np.repeat([1.0, 2.0, 3.0], 200), False),
+    ],
+)
+def test_meters_are_told_from_sensors(values, is_meter):
+    assert counts_up(values) is is_meter
+
+
+def tags(folder, rows=1500):
+    """Two lines of a valve, a flow and a level each, under tags that name one instrument each."""
+    noise = np.random.default_rng(3).normal(0, 0.05, (rows, 4))
+    lines = ["time,U1_XV101,U1_FT101,U1_LT101,U2_XV201,U2_FT201,U2_LT201,TOTAL"]
+    flow, level = np.zeros(2), np.array([5.0, 7.0])
+    for row in range(rows):
+        valve = np.array([row % 90 < 40, (row + 31) % 70 < 30], np.float64)
+        flow += 0.6 * (2 * valve - flow) + noise[row, :2]
+        level = level + 0.1 * (flow - 0.8 * np.sqrt(np.maximum(level, 0.1)) * 0.3) + 0.1 * noise[row, 2:]
+        cells = [c for k in (0, 1) for c in (f"{valve[k]:.0f}", f"{flow[k]:.3f}", f"{level[k]:.3f}")]
+        lines.append(
+            f"2024-05-{1 + row // 1440:02d} {row // 60 % 24:02d}:{row % 60:02d}:00,{','.join(cells)},{row * 3}"
+        )
+    (folder / "tags.csv").write_text("\n".join(lines) + "\n")
+    return read_exports([folder / "tags.csv"])
+
+
+def test_tags_of_instruments_are_joined_by_what_they_read(tmp_path):
+    proposal = propose_plant(tags(tmp_path), "works")
+    plant = parse_plant(plant_toml(proposal))
+    joined = {frozenset((edge.source, edge.target)) for edge in plant.template.edges}
+    assert {frozenset(("U1_XV101", "U1_FT101")), frozenset(("U2_XV201", "U2_FT201"))} <= joined
+    assert not any({each[:2] for each in pair} == {"U1", "U2"} for pair in joined)
+    assert "TOTAL" not in plant.template.names
+    assert any(each.about == "TOTAL" and "meter" in each.reason for each in proposal.omissions)
+
+
+def test_a_state_that_never_changed_may_change_later(tmp_path):
+    def write(name, word, temperature):
+        rows = [f"2024-03-01 {n // 60:02d}:{n % 60:02d},{temperature + math.sin(n):.1f},{word}" for n in range(90)]
+        (tmp_path / name).write_text("time,ZN-T [degC],FREEZE-S\n" + "\n".join(rows) + "\n")
+        return tmp_path / name
+
+    path = write("normal.csv", "Off", 20)
+    plant = parse_plant(plant_toml(propose_plant(read_exports([path]), "room")))
+    column = plant.template.points.index("FREEZE-S")
+    assert set(read_recordings([path], plant).recordings[0].values[:, column]) == {0.0}
+    assert set(read_recordings([write("later.csv", "On", 20)], plant).recordings[0].values[:, column]) == {1.0}
+
+
+def test_a_word_that_is_no_state_makes_its_reading_unknown(tmp_path):
+    rows = [f"2024-03-01 {n // 60:02d}:{n % 60:02d},{['Off', 'On'][n % 2]}" for n in range(90)]
+    path = tmp_path / "fan.csv"
+    path.write_text("time,FAN-S\n" + "\n".join(rows) + "\n")
+    plant = parse_plant(plant_toml(propose_plant(read_exports([path]), "fan")))
+    rows[40] = rows[40].replace("Off", "Maintenance")
+    path.write_text("time,FAN-S\n" + "\n".join(rows) + "\n")
+    recorded = read_recordings([path], plant)
+    assert np.isfinite(recorded.recordings[0].values).sum() >= 89
+    assert any("'Maintenance', which is none of its states Off, On" in note for note in recorded.notes)
+
+
+def test_units_of_water_and_power_are_known(tmp_path):
+    series = only(
+        read(tmp_path, "time,Load [MW]\n" + "\n".join(f"2024-03-01 00:{n:02d},{n}" for n in range(30)) + "\n")
+    )
+    assert series.unit == "W" and series.values[2] == 2e6
+    assert tomllib.loads(plant_toml(propose_plant(tags(tmp_path), "x")))["plant"]["step_s"] == 60
