@@ -17,6 +17,7 @@ from graphghha.models.own import JudgeRule
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 CAP = 3.0  # of one row's evidence: a single wild record makes no alarm
+CONSTANT_CAP = 9.0  # of a signal that never moved in normal data: its first move needs no second row
 STRENGTH_CAP = 10.0
 WARN = 1.0
 FORGET = 4  # judged rows without a warning
@@ -35,8 +36,11 @@ class Verdict(NamedTuple):
 class OwnJudge:
     """Judges rows in the order of time, in portions of any size."""
 
-    def __init__(self, nodes: int, smooth: int, day: int, rule: JudgeRule) -> None:
+    def __init__(self, is_constant: Bools, smooth: int, day: int, rule: JudgeRule) -> None:
+        """`is_constant` [p] says which signals never moved in normal data."""
+        nodes = len(is_constant)
         self._rule, self._smooth, self._day = rule, smooth, day
+        self._cap = np.where(is_constant, CONSTANT_CAP, CAP)
         self._capped = np.zeros((smooth, nodes))  # the last rows
         self._filled = 0
         self._over = np.zeros((day, nodes), np.bool_)  # of the last day
@@ -64,7 +68,7 @@ class OwnJudge:
 
     def _take(self, row: Floats) -> float:
         rule, slot = self._rule, self._row % self._smooth
-        self._capped[slot] = np.minimum(row, CAP)
+        self._capped[slot] = np.minimum(row, self._cap)
         self._filled = min(self._filled + 1, self._smooth)
         rows = self._capped[: self._filled]
         smoothed = rows.mean(axis=0)

@@ -37,7 +37,7 @@ class OwnScorer:
         self.model, self.rule = model, model.rule
         self._featurizer = OwnFeaturizer(model.preprocessing)
         plan = model.preprocessing.plan
-        self._judge = OwnJudge(len(self.graph.points), plan.smooth, plan.day, model.rule)
+        self._judge = OwnJudge(model.preprocessing.scale.is_constant, plan.smooth, plan.day, model.rule)
         self._engine = _open_engine(model, engine) if model.rule.network else None
         self._classes = node_classes(self.graph)
         self._held = np.full(self.graph.num_nodes, np.nan)  # P(attack) of the last judged row

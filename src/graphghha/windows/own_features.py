@@ -95,10 +95,11 @@ class OwnFeaturizer:
             first = np.where(known, scaled, np.nan)[:1]
             self._past = np.nan_to_num(np.repeat(first, plan.history, axis=0))
         filled = fill_forward(scaled, known, self._past[-1])
-        runs = run_lengths(filled, self._runs, self._past[-1])
+        runs = run_lengths(filled, known, self._runs, self._past[-1])
         varying = ~own.scale.is_constant
         moved = (np.diff(np.concatenate([self._past[-1:], filled])[:, varying], axis=0) != 0).any(axis=1, keepdims=True)
-        whole = run_lengths(np.cumsum(moved, axis=0).astype(np.float64), self._whole, np.zeros(1))
+        any_known = np.asarray(known[:, varying].any(axis=1, keepdims=True))
+        whole = run_lengths(np.cumsum(moved, axis=0).astype(np.float64), any_known, self._whole, np.zeros(1))
         rows = np.flatnonzero((self._seen + np.arange(len(values))) % plan.stride == 0)
         long = np.concatenate([self._past, own.scale.inputs(filled)])
         looks = look_back(long, plan, rows + len(self._past))

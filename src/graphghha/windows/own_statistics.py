@@ -37,13 +37,16 @@ class Stays:
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
 
-def run_lengths(filled: Floats, before: NDArray[np.int64], last: Floats) -> NDArray[np.int64]:
-    """Return for how many rows each signal [r p] has not moved; `before` [p] is the run of the row `last` [p]."""
+def run_lengths(filled: Floats, known: Bools, before: NDArray[np.int64], last: Floats) -> NDArray[np.int64]:
+    """Return for how many readings each signal [r p] has not moved; `before` [p] is the run of the row `last` [p].
+
+    Rows without a reading do not count: a gap in the data is not a signal that stands still.
+    """
     moved = np.concatenate([last[None], filled])
     moved = moved[1:] != moved[:-1]
-    rows = np.arange(1, len(filled) + 1)[:, None]
-    newest = np.maximum.accumulate(np.where(moved, rows, 0), axis=0)
-    runs = np.where(newest > 0, rows - newest, before + rows)
+    count = np.cumsum(known, axis=0)
+    newest = np.maximum.accumulate(np.where(moved, count, 0), axis=0)
+    runs = np.where(newest > 0, count - newest, before + count)
     return np.minimum(runs, MOST_RUN)
 
 

@@ -73,7 +73,9 @@ def test_a_missing_neighbour_makes_an_expectation_less_sure_and_not_wrong(prepro
 
 
 def test_a_node_that_stands_in_alarm_is_muted_until_it_was_quiet():
-    judge = OwnJudge(2, smooth=1, day=20, rule=JudgeRule(threshold=1.0, tail=((0.0, 1.0), (1.0, 0.01))))
+    judge = OwnJudge(
+        np.zeros(2, np.bool_), smooth=1, day=20, rule=JudgeRule(threshold=1.0, tail=((0.0, 1.0), (1.0, 0.01)))
+    )
     standing = np.tile([2.0, 0.1], (30, 1))
     verdict = judge.push(standing)
     assert verdict.score[0] == 2.0 and verdict.score[-1] == 0.1 and verdict.muted[-1].tolist() == [True, False]

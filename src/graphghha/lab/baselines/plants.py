@@ -134,7 +134,7 @@ def fit_boosting(normal: Sequence[Floats], labelled: LabelledRows, seed: int) ->
     """Boosting on labels: P(attack) of a row; the node is the one farthest beyond its normal range."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(max_iter=150, random_state=seed)
+    model = HistGradientBoostingClassifier(max_iter=100, random_state=seed)
     model.fit(labelled.scaled, labelled.attacked)
     place = fit_range(normal, seed)
 

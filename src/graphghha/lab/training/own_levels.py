@@ -9,6 +9,7 @@ from graphghha.windows.own_scale import OwnScale
 from graphghha.windows.own_statistics import MOST_RUN, Stays, run_lengths
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 RESTING_SHARE = 0.2  # of the rows at one value
 MOST_RESTING = 4
 STAYS = 60  # a part must hold so many of the longest stays, or their length is not known well enough
@@ -18,7 +19,7 @@ LEAST_TAIL, ROWS_BEYOND = 1e-4, 4
 LEAST_LEVELS = (0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # by statistic: less than this is never unusual
 
 
-def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -> Stays:
+def fit_stays(filled: Sequence[Floats], known: Sequence[Bools], parts: Sequence[int], scale: OwnScale) -> Stays:
     """Return how long signals stay at a value in normal recordings [r p], each of one part.
 
     Standing still is evidence only for signals that keep moving: whose stays off their resting values are short
@@ -26,7 +27,10 @@ def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -
     """
     signals = filled[0].shape[1]
     every = np.concatenate(filled)
-    runs = [run_lengths(each, np.zeros(signals, np.int64), np.full(signals, np.nan)) for each in filled]
+    runs = [
+        run_lengths(each, own, np.zeros(signals, np.int64), np.full(signals, np.nan))
+        for each, own in zip(filled, known, strict=True)
+    ]
     resting = np.full((signals, MOST_RESTING), np.nan)
     usual = np.full(signals, np.inf)
     for signal in np.flatnonzero(~scale.is_constant).tolist():
@@ -48,11 +52,11 @@ def fit_stays(filled: Sequence[Floats], parts: Sequence[int], scale: OwnScale) -
     varying = ~scale.is_constant
     stands: dict[int, int] = {}
     total: dict[int, int] = {}
-    for part, own in zip(parts, filled, strict=True):
+    for part, own, fresh in zip(parts, filled, known, strict=True):
         moved = (np.diff(own[:, varying], axis=0) != 0).any(axis=1)
-        whole = run_lengths(
-            np.cumsum(np.append(True, moved))[:, None].astype(float), np.zeros(1, np.int64), np.zeros(1)
-        )
+        any_known = np.asarray(fresh[:, varying].any(axis=1, keepdims=True))
+        steps = np.cumsum(np.append(True, moved))[:, None].astype(float)
+        whole = run_lengths(steps, any_known, np.zeros(1, np.int64), np.zeros(1))
         stands[part] = max(stands.get(part, 0), int(whole.max(initial=0)))
         total[part] = total.get(part, 0) + len(own)
     return Stays(usual=usual, resting=resting, whole=np.array([_usual(stands, total)]))

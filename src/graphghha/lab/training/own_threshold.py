@@ -32,7 +32,8 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
     days = sum(map(len, unusual)) * plan.stride * plan.step_s / 86_400
     allowed = max(1, int(budget_per_day * days + 1e-9))
     open_rule = JudgeRule(threshold=1e9)
-    scores = [OwnJudge(each.shape[1], plan.smooth, plan.day, open_rule).push(each).score for each in unusual]
+    moving = np.zeros(unusual[0].shape[1], np.bool_)  # constants are never unusual in the data that made them constant
+    scores = [OwnJudge(moving, plan.smooth, plan.day, open_rule).push(each).score for each in unusual]
     threshold, curve = CAP + STEP, []
     for candidate in np.arange(CAP, LEAST, -STEP):
         count = sum(count_episodes(each >= candidate, 2 * plan.smooth) for each in scores)

@@ -42,7 +42,7 @@ from graphghha.windows.own_statistics import RANGE, range_excess
 Floats = NDArray[np.float64]
 FEWEST_ROWS = 200  # normal rows that anything can be learned from
 MANY = 6  # recordings that are dealt to parts whole
-SYNTHETIC = 1500
+SYNTHETIC = 1000
 NETWORK: dict[str, Any] = {"layers": 2, "heads": 4, "width": 32, "neighbors": NeighborRule(max_neighbors=16)}
 PERIODS = {"h": 24.0, "hour": 24.0, "day": 1.0, "week": 1 / 7}
 
@@ -54,7 +54,7 @@ class OwnRecipe:
     budget_per_day: float = 1.0
     seed: int = 0
     synthetic: int = SYNTHETIC
-    epochs: int = 4
+    epochs: int = 3
 
 
 DEFAULT = OwnRecipe()
@@ -193,13 +193,14 @@ def fit_normal(plant: Plant, parts: Sequence[NormalPart], values: Floats) -> tup
     resolution = np.array([plant.reporting[node].resolution or np.nan for node in plant.template.points])
     scale = fit_own_scale(values, resolution)
     plan = OwnPlan.for_unit(plant.step_s, _unit_s(parts, scale, plant.step_s))
-    looks, known, members, filled = [], [], [], []
+    looks, known, members, filled, readings = [], [], [], [], []
     for part in parts:
         scaled = scale(part.values)
         fresh = np.isfinite(scaled)
         whole = fill_forward(scaled, fresh, scaled[0])
         rows = np.arange(0, len(scaled), plan.stride)
         filled.append(whole)
+        readings.append(fresh)
         looks.append(look_back(scale.inputs(whole), plan, rows).astype(np.float32))
         known.append(fresh[rows])
         members += [part.member] * len(rows)
@@ -207,7 +208,7 @@ def fit_normal(plant: Plant, parts: Sequence[NormalPart], values: Floats) -> tup
         plant.template, np.concatenate(looks), np.concatenate(known), np.array(members), scale
     )
     del looks
-    stays = fit_stays(filled, [part.member for part in parts], scale)
+    stays = fit_stays(filled, readings, [part.member for part in parts], scale)
     draft = OwnPreprocessing(
         plan=plan, scale=scale, expectation=expectation, stays=stays, levels=np.ones((len(resolution), 1))
     )
@@ -280,7 +281,7 @@ def _standing(plant: Plant, unusual: Sequence[Floats], plan: OwnPlan, rule: Judg
     """Return the nodes that were in alarm for so long in the normal data that they are taken to stand."""
     names: set[str] = set()
     for each in unusual:
-        verdict = OwnJudge(each.shape[1], plan.smooth, plan.day, rule).push(each)
+        verdict = OwnJudge(np.zeros(each.shape[1], np.bool_), plan.smooth, plan.day, rule).push(each)
         names |= {plant.template.points[at] for at in np.flatnonzero(verdict.muted.any(axis=0)).tolist()}
     return sorted(names)
 

@@ -18,7 +18,7 @@ from graphghha.windows.own_scale import OwnScale
 
 Floats = NDArray[np.float64]
 Fit = Callable[[Sequence[Floats]], Judge]
-LABELLED_ROWS = 30_000
+LABELLED_ROWS = 15_000
 CANDIDATES = 400
 
 
@@ -76,11 +76,9 @@ def fit_labelled(trial: Trial, normal: NormalFit, seed: int) -> BaselineDetector
     attacked = np.concatenate([attacked_rows(each, n, events) for n, each in enumerate(recordings)])
     pick = np.random.default_rng(seed).permutation(len(scaled))[:LABELLED_ROWS]
     rows = LabelledRows(scaled[pick], attacked[pick])
-
-    def fit(own: Sequence[Floats]) -> Judge:
-        return fit_boosting(own, rows, seed)
-
-    return BaselineDetector(fit, normal, trial.budget_per_day, smooth=True, always=False)
+    judge = fit_boosting([readings(part.values, scale) for part in normal.parts], rows, seed)
+    # the rows that it learned from are few of the normal ones, so all of these set the threshold
+    return BaselineDetector(lambda own: judge, normal, trial.budget_per_day, smooth=True, always=False)
 
 
 def readings(values: Floats, scale: OwnScale) -> Floats:

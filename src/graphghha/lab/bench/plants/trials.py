@@ -9,6 +9,7 @@ from graphghha.exports.attack_labels import AttackEvent
 from graphghha.exports.plant_toml import plant_toml
 from graphghha.exports.proposal import propose_plant
 from graphghha.exports.recordings import Recording
+from graphghha.exports.topology import open_graph
 from graphghha.plants import Plant, parse_plant
 
 HOUR_PER_DAY = 24.0
@@ -36,9 +37,10 @@ class Trial:
     labelled: Draw | None = None  # attacks that a method may learn from if it uses labels
 
 
-def propose(name: str, files: Sequence[Path]) -> Plant:
-    """Return the plant that `graphghha plant new` proposes for files, unchanged."""
-    return parse_plant(plant_toml(propose_plant(read_exports(list(files)), name)), name)
+def propose(name: str, files: Sequence[Path], graph_file: Path | None = None) -> Plant:
+    """Return the plant that `graphghha plant new [--graph]` proposes for files, unchanged."""
+    graph = open_graph(graph_file).graph if graph_file else None
+    return parse_plant(plant_toml(propose_plant(read_exports(list(files)), name, graph)), name)
 
 
 def part_of(recording: Recording, start: int, stop: int) -> Recording:

@@ -22,7 +22,7 @@ LABEL = "ATT_FLAG"
 
 
 def water_trials(folder: Path, work: Path) -> Iterator[Trial]:
-    """Yield the one division; `work` receives rounded copies of the files and the labels."""
+    """Yield the plant with its published graph and with a learned one; `work` receives rounded copies of the files."""
     work.mkdir(parents=True, exist_ok=True)
     files = {}
     for which in ("normal", "attacks"):
@@ -42,13 +42,16 @@ def water_trials(folder: Path, work: Path) -> Iterator[Trial]:
         writer.writerow(["start", "end", "nodes", "class"])
         for row in csv.DictReader((folder / "attacks_train.csv").read_text(encoding="utf-8").splitlines()):
             writer.writerow([row["start"], row["end"], row["target_columns"].replace("|", ";"), row["class"]])
-    plant = propose("plant", [files["normal"]])
-    judged = read_recordings([files["attacks"]], plant).recordings
-    yield Trial(
-        dataset=DATASET,
-        split="dataset03, then dataset04",
-        plant=plant,
-        normal=read_recordings([files["normal"]], plant).recordings,
-        draws=(Draw(recordings=judged, events=read_labels(labels, judged, plant)),),
-        budget_per_day=BUDGET_PER_DAY,
-    )
+    plants = {"learned graph": propose("plant", [files["normal"]])}
+    if (folder / "graph.json").exists():
+        plants = {"given graph": propose("plant", [files["normal"]], folder / "graph.json"), **plants}
+    for split, plant in plants.items():
+        judged = read_recordings([files["attacks"]], plant).recordings
+        yield Trial(
+            dataset=DATASET,
+            split=split,
+            plant=plant,
+            normal=read_recordings([files["normal"]], plant).recordings,
+            draws=(Draw(recordings=judged, events=read_labels(labels, judged, plant)),),
+            budget_per_day=BUDGET_PER_DAY,
+        )
