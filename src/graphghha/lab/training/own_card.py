@@ -26,4 +26,5 @@ def own_card(model: OwnModel) -> str:
         lines.append(f"- Never moved in training, so their first move is an alarm: {names}")
     if facts["standing"]:
         lines.append(f"- In alarm for most of a day in training, check them: {', '.join(facts['standing'][:12])}")
+    lines += [f"- Standing fault, learned as normal and no alarm: {fault}" for fault in facts["standing_faults"]]
     return "\n".join(lines) + "\n"

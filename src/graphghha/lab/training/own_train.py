@@ -26,6 +26,7 @@ from graphghha.lab.training.own_attacks import NormalPart, synthetic_windows
 from graphghha.lab.training.own_card import own_card
 from graphghha.lab.training.own_expectation import fit_expectation
 from graphghha.lab.training.own_levels import fit_levels, fit_stays
+from graphghha.lab.training.own_standing import standing_faults
 from graphghha.lab.training.own_threshold import fit_threshold
 from graphghha.lab.training.zone_fit import ZoneFitConfig, adu_odds, fit_zones
 from graphghha.models import check_destination
@@ -130,6 +131,9 @@ def fit_whether(
     plan = preprocessing.plan
     rule, record = fit_threshold(unusual, plan, recipe.budget_per_day)
     progress(f"threshold {rule.threshold:.2f}: {record['false_alarms']} false alarms in {days:.1f} days")
+    faults = standing_faults(plant, values)
+    for fault in faults:
+        progress(f"standing fault, learned as normal: {fault}")
     record = {
         **record,
         "normal_days": days,
@@ -137,6 +141,7 @@ def fit_whether(
         "labelled_attacks": len(events),
         "constant": [plant.template.points[at] for at in np.flatnonzero(preprocessing.scale.is_constant).tolist()],
         "standing": _standing(plant, unusual, plan, rule),
+        "standing_faults": faults,
     }
     return NormalFit(plant=plant, parts=parts, preprocessing=preprocessing, rule=rule, record=record)
 

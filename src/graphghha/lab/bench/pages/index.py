@@ -27,7 +27,6 @@ _SINGLE = {
     "whether-where": whether_where_page,
     "diets": diets_page,
     "attacker": attacker_page,
-    "plants": plants_page,
 }
 
 
@@ -55,4 +54,6 @@ def _write(results: Sequence[Result], directory: Path) -> list[Path]:
             pages.append(write(own[-1], directory))
     if shifted := [result for result in results if result["bench"] == "shift"]:
         pages.append(shift_page(shifted, directory))
+    if foreign := [result for result in results if result["bench"] == "plants"]:
+        pages.append(plants_page(foreign, directory))
     return [*pages, comparison_page(results, directory)]

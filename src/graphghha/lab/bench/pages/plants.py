@@ -11,7 +11,8 @@ from graphghha.lab.markdown import Result, table
 INTRODUCTION = """One recipe, no plant's name in the code: the plant is what `graphghha plant new` proposes for the
 files, unchanged, and `graphghha train --plant` learns from normal rows alone. Thresholds of all methods come from
 normal rows that the method did not see, with the same alert budget. There is no point-adjust. Figures are means over
-{seeds} seeds with the standard deviation between seeds where it is 0.001 or more; methods without chance run once.
+seeds, with the standard deviation between seeds where it is 0.001 or more; methods without chance run once. The seed of
+graphghha changes only the network that weighs nodes: its alarms are the same for every seed.
 *Boosting* is the only one that saw labelled attacks. The data belong to others and are not part of the package."""
 
 LABORATORY = """A distillation plant, 0.5 s, with real attacks over the network (EDS). One of four trials of 42 attacks
@@ -69,14 +70,17 @@ _BUILDING = (
 )
 
 
-def plants_page(result: Result, directory: Path) -> Path:
-    """Write the page and return its path."""
+def plants_page(results: Sequence[Result], directory: Path) -> Path:
+    """Write the page and return its path; data sets may come from several runs."""
     directory.mkdir(parents=True, exist_ok=True)
-    config, rows = result["config"], result["rows"]
-    text = ["# Plants that nobody here built", "", _plain(INTRODUCTION.format(seeds=config["seeds"])), ""]
-    text += [f"Measured by `graphghha bench plants --data FOLDER --seeds {config['seeds']}`.", "", _plain(CHOSEN), ""]
-    if config["quick"]:
-        text += ["**This is a smoke run, not a measurement.**", ""]
+    rows = [row for result in results for row in result["rows"]]
+    text = ["# Plants that nobody here built", "", _plain(INTRODUCTION), "", _plain(CHOSEN), "", "Measured by:", ""]
+    for result in results:
+        config = result["config"]
+        only = "".join(f" --only {name}" for name in config["datasets"])
+        smoke = " --quick: **a smoke run, not a measurement**" if config["quick"] else ""
+        text.append(f"- `graphghha bench plants --data FOLDER{only} --seeds {config['seeds']}`{smoke}")
+    text.append("")
     if own := [row for row in rows if row["dataset"] == "EDS"]:
         text += ["## A laboratory plant", "", _plain(LABORATORY), "", *_table(own, _LABORATORY), ""]
     if own := [row for row in rows if row["dataset"] == "BATADAL"]:
