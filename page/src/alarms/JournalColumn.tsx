@@ -47,7 +47,7 @@ function Row({ event }: { event: EventLine }) {
       <span class="faint">{event.number}</span>
       <time dateTime={event.time} title={event.time}>{day(at, zone.value) === day(now, zone.value) ? clock(at, zone.value) : day(at, zone.value)}</time>
       <span class={isLoud(event.kind) ? "strong cut" : "cut"}>{eventWord(event.kind)}</span>
-      <span class="text">{say(event.text, event.parts, [event.time], reading.value)}</span>
+      <span class="text" title={event.text}>{say(event.text, event.parts, [event.time], reading.value)}</span>
     </li>
   );
 }

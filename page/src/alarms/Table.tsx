@@ -28,7 +28,7 @@ export function Table({ rows, total, at, selected, toggle, setAt, selectAll }: P
   }, [at]);
   return (
     <table class="incidents-table" aria-rowcount={total + 1}>
-      <colgroup><col width="36" /><col width="38" /><col width="146" /><col /><col width="70" /><col width="100" /><col width="78" /><col width="168" class="wide-only" /><col width="112" /></colgroup>
+      <colgroup><col width="36" /><col width="38" /><col width="164" /><col /><col width="104" /><col width="84" /><col width="88" /><col width="158" class="wide-only" /><col width="108" /></colgroup>
       <thead>
         <tr>
           <th><input type="checkbox" aria-label="Select all rows" checked={selected.size > 0 && selected.size === rows.length} onChange={selectAll} /></th>
@@ -59,7 +59,7 @@ function Row({ row, index, isAt, isSelected, toggle, setAt }: {
       <td><span class="row"><Letter state={row.state} /><span class={isLoud ? "strong" : "dim"}>{stateWord(row.state, row.is_open)}</span></span></td>
       <td><a href={here("incident", row.id)} class={row.is_open || isLoud ? "" : "closed"}><span class={row.is_open || isLoud ? "strong cut" : "cut"}>{row.zone_title} · {row.name}</span>
         <span class="small dim cut">{say(row.evidence || row.text, row.evidence ? row.evidence_parts : row.text_parts, [row.since], reading.value)}</span></a></td>
-      <td class="right"><strong>{formatP(row.p)}</strong>{drifted(row.p, row.p_now) && row.is_open && <div class="small dim">now {formatP(row.p_now)}</div>}</td>
+      <td class="right"><strong>{formatP(row.p)}</strong>{drifted(row.p, row.p_now) && row.is_open && <div class="small dim nowrap">now {formatP(row.p_now)}</div>}</td>
       <td class="right wide-only">{moment(ms(row.since), now, zone.value)}</td>
       <td class="right dim wide-only">{row.announced ? clock(ms(row.announced), zone.value) : "not"}</td>
       <td class="wide-only">{isLoud ? <Button refused={refusal("ack")} label={`Acknowledge... ${row.zone_title}, ${row.name}`} onClick={() => ask("ack", [thingOf(row)])}>Acknowledge...</Button>

@@ -160,7 +160,8 @@ export function drawVertical(plot: uPlot, at: number, stroke: string, text = "",
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.font = `600 ${11 * ratio()}px system-ui, sans-serif`;
-    const width = pen.measureText(text).width, left = place - width - 8 * ratio();
+    const width = pen.measureText(text).width, gap = 8 * ratio();
+    const left = place - width - gap < plot.bbox.left ? place + gap : place - width - gap;
     pen.fillStyle = ground;
     pen.fillRect(left - 3, plot.bbox.top + 12 * ratio(), width + 6, 14 * ratio());
     pen.fillStyle = stroke;

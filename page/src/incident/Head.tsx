@@ -24,7 +24,7 @@ export function Head({ incident }: { incident: Incident }) {
       <nav class="crumbs" aria-label="Where this is">
         <a href={here("overview")}>Overview</a><Icon name="right" />
         {incident.zone !== null && <><a href={here("zones", incident.zone)}>{incident.zone_title}</a><Icon name="right" /></>}
-        <span>Incident {incident.id}</span>
+        <span title={incident.id}>Incident {incident.id.split("-").at(-1)}</span>
       </nav>
       <div class="incident-head">
         <Glyph priority={incident.priority} state={incident.is_open ? incident.state : "acknowledged"} size={38} />
@@ -37,7 +37,7 @@ export function Head({ incident }: { incident: Incident }) {
             </span>
             <span>priority <strong>{digit(incident.priority)} {incident.priority}</strong></span>
             <span>class <strong>{incident.attack_class}</strong></span>
-            <span>{announced === null ? "not announced" : <>announced <strong>{clock(announced, zone.value)} {zoneName(announced, zone.value)}</strong> ({clock(announced, "UTC")} UTC)</>}</span>
+            <span>{announced === null ? "not announced" : <>announced <strong>{clock(announced, zone.value)} {zoneName(announced, zone.value)}</strong>{zoneName(announced, zone.value) !== "UTC" && ` (${clock(announced, "UTC")} UTC)`}</>}</span>
             {drifted(incident.p, incident.p_now) && <span>now <strong>{formatP(incident.p_now)}</strong></span>}
             <code>{incident.root}</code>
             <span>version {incident.version}</span>

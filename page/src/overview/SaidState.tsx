@@ -18,10 +18,16 @@ export function SaidState(props: Props) {
   }
   if (!now.is_warm)
     return <Said title="Nothing has been judged yet." text={`The windows fill${now.warm_at ? ` until ${clock(ms(now.warm_at), zone)}` : ""}. Until then every node is unknown.`} />;
-  if (now.learning) return <Said title="Learning what is normal here" text={now.learning} />;
+  if (now.learning) return <Learning says={now.learning} />;
   if (now.is_flood) return <Flood now={now} zone={zone} />;
   if (!open.value.length && !now.stale.length && now.counters.unknown === 0) return <NothingWrong now={now} about={about} plant={plant} zone={zone} scores={props.scores} />;
   return null;
+}
+
+/** The first sentence as the headline, the rest below it. */
+function Learning({ says }: { says: string }) {
+  const end = says.indexOf(". ") + 1;
+  return <Said title={says.slice(0, end || undefined)} text={end ? says.slice(end + 1) : ""} />;
 }
 
 function Said({ title, text, isHatched = false }: { title: string; text: string; isHatched?: boolean }) {

@@ -117,7 +117,7 @@ function ForHowLong({ hours, setHours, until }: { hours: number; setHours: (hour
       <p class="strong">For how long</p>
       <Segments label="For how long" value={hours} onChange={setHours} options={HOURS.map((value) => ({ value, title: duration(value * 3_600_000) }))} />
       <p class="small dim">
-        Back at {until} {zoneName(now, zone.value)} ({clock(now + hours * 3_600_000, "UTC")} UTC). At most 24 h; more needs a fresh decision.
+        Back at {until} {zoneName(now, zone.value)}{zoneName(now, zone.value) !== "UTC" && ` (${clock(now + hours * 3_600_000, "UTC")} UTC)`}. At most 24 h; more needs a fresh decision.
       </p>
     </div>
   );

@@ -25,9 +25,9 @@ export function ScoreCard({ value, shown, choose }: { value: Injections; shown: 
             <tbody>
               {rows.map((item) => (
                 <tr key={item.id} aria-selected={item.id === shown}>
-                  <td><button class="link" onClick={() => choose(item.id)}>{clock(ms(item.start), zone.value)}</button></td><td>{zoneTitle(item.zone)}</td>
+                  <td><button class="link" onClick={() => choose(item.id)}>{clock(ms(item.start), zone.value)}</button></td><td class="nowrap">{zoneTitle(item.zone)}</td>
                   <td>{item.title || item.case}{item.found.incident && <div class="small dim"><a href={here("incident", item.found.incident)}>its incident</a></div>}</td>
-                  <td class="right">{item.found.minutes === null ? (item.state === "over" ? "not found" : item.state) : `${item.found.minutes.toFixed(0)} min`}</td>
+                  <td class="right nowrap">{item.found.minutes === null ? (item.state === "over" ? "not found" : item.state) : `${item.found.minutes.toFixed(0)} min`}</td>
                   <td>{item.found.hit ? <span role="img" aria-label={item.found.hit}>{SIGNS[item.found.hit]}</span> : ""}</td>
                 </tr>
               ))}

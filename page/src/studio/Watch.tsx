@@ -63,7 +63,7 @@ function Moments({ injection, priority }: { injection: Injection; priority: Prio
     <div class="four">
       {moments.map(([name, at, says], place) => (
         <div key={name}><div class="at">{place === 3 && at && priority ? <Glyph priority={priority} state="acknowledged" size={16} /> : <i class={`mark ${place === 0 ? "square" : at ? "" : "open"}`} />}</div>
-          <strong>{time(at)} {name}</strong><div class="small dim">{at ? says : "not yet"}</div></div>
+          <strong>{time(at)} {name}</strong><div class="small dim">{at ? says : found.announced ? "not on that node" : "not yet"}</div></div>
       ))}
     </div>
   );

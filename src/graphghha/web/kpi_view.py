@@ -4,18 +4,24 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from graphghha._util.times import iso
+import numpy as np
+
+from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import StoredEvent
 from graphghha.monitor import kpi
+from graphghha.monitor.incident_json import zone_name
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.kpi import REAL
-from graphghha.web.contract.incidents import Bin, Count, Kpis, ModelCard, Target18
+from graphghha.web.contract.incidents import Bin, Count, Delays, Kpis, ModelCard, Target18, Week
 from graphghha.web.events import to_line
 from graphghha.web.library import Library, SiteAbout
 from graphghha.web.site_view import as_of
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 LEAST_DAYS = 1.0
+LEAST_FOR_SHARE = 20  # announcements; fewer say nothing about a share of ten nodes
+WEEK_MS = 7 * 86_400_000
+MOST_WEEKS = 12
 MOST_INCIDENTS = 10_000
 MOST_CARD = 200_000  # characters
 # key, title, unit, target in words, the largest value that is within it
@@ -38,13 +44,13 @@ def site_kpis(library: Library, about: SiteAbout, span: tuple[int, int] | None) 
     end_ms = int(reader.summary(about.name).get("time_ms", 0))
     begin_ms = end_ms - int(float(figures["days"]) * 86_400_000)
     if span is not None:
-        begin_ms, end_ms = span
+        begin_ms, end_ms = max(span[0], begin_ms), span[1]
     wanted = IncidentFilter(sites=[about.name], from_time=iso(begin_ms), to_time=iso(end_ms))
     bodies, _ = reader.list_incidents(wanted, limit=MOST_INCIDENTS)
     announced = [body for body in bodies if body.get("annunciated")]
     judged = [body for body in announced if body.get("disposition")]
     real = [body for body in judged if body["disposition"]["is"] in REAL]
-    roots = Counter(f"{body.get('zone') or ''}/{body.get('root')}" for body in announced)
+    roots = Counter((str(body.get("zone") or ""), str(body.get("root"))) for body in announced)
     kinds = Counter(str(body["disposition"]["is"]) for body in judged)
     return Kpis(
         site=about.name,
@@ -58,16 +64,69 @@ def site_kpis(library: Library, about: SiteAbout, span: tuple[int, int] | None) 
         not_judged=len(announced) - len(judged),
         by_disposition=dict(kinds),
         honesty=_honesty(judged),
-        worst_nodes=[Count(name=name, count=count) for name, count in roots.most_common(10)],
+        worst_nodes=[_worst(about, announced, *node, count) for node, count in roots.most_common(10)],
+        weeks=_weeks(announced, end_ms),
+        time_to_acknowledge_min=_delays(library, announced),
         figures=figures,
     )
 
 
+def _worst(about: SiteAbout, announced: list[dict[str, Any]], zone: str, root: str, count: int) -> Count:
+    own = [body for body in announced if (body.get("zone") or "", body.get("root")) == (zone, root)]
+    kinds = Counter(str(body["disposition"]["is"]) for body in own if body.get("disposition"))
+    title = zone_name({"zone": zone}) or ""
+    return Count(name=about.names.get(root, root), count=count, zone_title=title, by_disposition=dict(kinds))
+
+
+def _weeks(announced: list[dict[str, Any]], end_ms: int) -> list[Week]:
+    """Return what was announced in each of the last weeks, oldest first; none before the first."""
+    found: dict[int, Counter[str]] = {}
+    for body in announced:
+        week = (end_ms - (parse_time_ms(body["annunciated"]) or end_ms)) // WEEK_MS
+        note = body.get("disposition")
+        kind = "not_judged" if not note else "real" if note["is"] in REAL else "false"
+        found.setdefault(week, Counter())[kind] += 1
+    oldest = min(max(found, default=-1), MOST_WEEKS - 1)
+    weeks = []
+    for week in range(oldest, -1, -1):
+        counts = found.get(week, Counter())
+        weeks.append(
+            Week(
+                start=iso(end_ms - (week + 1) * WEEK_MS),
+                real=counts["real"],
+                false=counts["false"],
+                not_judged=counts["not_judged"],
+            )
+        )
+    return weeks
+
+
+def _delays(library: Library, announced: list[dict[str, Any]]) -> Delays | None:
+    """Return how long people took to acknowledge, in plant time."""
+    times = {body["id"]: parse_time_ms(body["annunciated"]) for body in announced}
+    took: dict[str, float] = {}
+    for event in library.reader.events_before(None, MOST_INCIDENTS, ("operator.command",)):
+        key = str(event.body.get("target"))
+        if event.body.get("verb") == "ack" and (begin := times.get(key)) is not None:
+            took[key] = max(0.0, (event.time_ms - begin) / 60_000)  # the first one is read last
+    if not took:
+        return None
+    median, p90 = np.quantile(list(took.values()), (0.5, 0.9))
+    return Delays(median=round(float(median), 1), p90=round(float(p90), 1))
+
+
 def _target(figures: dict[str, Any], key: str, title: str, unit: str, target: str, most: float) -> Target18:
-    value, is_enough = figures.get(key), float(figures["days"]) >= LEAST_DAYS
-    is_within = None if value is None or not is_enough else float(value) <= most
-    why = "" if is_within else "less than a day of data" if is_within is None else f"{value:g} instead of {target}"
-    return Target18(key=key, title=title, value=value, unit=unit, target=target, is_within=is_within, why=why)
+    value, why = figures.get(key), ""
+    if float(figures["days"]) < LEAST_DAYS:
+        why = "less than a day of data"
+    elif key == "top_10_share" and int(figures["annunciated"]) < LEAST_FOR_SHARE:
+        why = f"fewer than {LEAST_FOR_SHARE} announcements"
+    is_within = None if value is None or why else float(value) <= most
+    if is_within is False:
+        why = f"{value:.0%} instead of {target}" if unit == "share" else f"{value:g} instead of {target}"
+    return Target18(
+        key=key, title=title, value=value, unit=unit, target=target, is_within=is_within, why=why, number_of_target=most
+    )
 
 
 def _honesty(judged: list[dict[str, Any]]) -> list[Bin]:

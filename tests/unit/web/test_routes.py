@@ -72,6 +72,14 @@ def test_several_targets_are_answered_one_by_one(own_building):
     assert newest(building, "zone-02")["judged"]["disposition"] == "fault"
     kpis = building.get("/sites/office/kpis")
     assert kpis["real"] == 1 and kpis["by_disposition"] == {"fault": 1}
+    assert sum(week["real"] for week in kpis["weeks"]) == 1 and kpis["time_to_acknowledge_min"] is None
+    assert kpis["worst_nodes"][0]["zone_title"].startswith("Zone") and kpis["worst_nodes"][0]["count"] == 1
+    share = next(row for row in kpis["rows"] if row["key"] == "top_10_share")
+    assert share["is_within"] is None and share["number_of_target"] == 0.05  # one announcement is no share
+    assert building.get("/sites/office/kpis?from=2099-01-01T00:00:00Z")["announced"] == 0
+    judged = newest(building, "zone-02")
+    command(building, "ack", judged["id"], judged["version"])
+    assert building.get("/sites/office/kpis")["time_to_acknowledge_min"]["median"] >= 0
 
 
 def test_a_node_is_suppressed_and_returned(own_building):

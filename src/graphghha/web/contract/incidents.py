@@ -209,11 +209,32 @@ class Target18(Answer):
     target: str
     is_within: bool | None = Field(description="null: not enough data")
     why: str
+    number_of_target: float | None = Field(default=None, description="the largest value within the target")
 
 
 class Count(Answer):
-    name: str
+    """A node and how often it was announced."""
+
+    name: str = Field(description="in words")
     count: int
+    zone_title: str = ""
+    by_disposition: dict[str, int] = {}
+
+
+class Week(Answer):
+    """Announcements of a week, by what they turned out to be."""
+
+    start: Time
+    real: int
+    false: int
+    not_judged: int
+
+
+class Delays(Answer):
+    """Minutes of plant time."""
+
+    median: float
+    p90: float
 
 
 class Bin(Answer):
@@ -238,6 +259,8 @@ class Kpis(Answer):
     by_disposition: dict[str, int]
     honesty: list[Bin]
     worst_nodes: list[Count]
+    weeks: list[Week] = Field(default=[], description="oldest first")
+    time_to_acknowledge_min: Delays | None = None
     figures: dict[str, Any] = Field(description="as `graphghha alarms kpi --json`")
 
 

@@ -90,8 +90,9 @@ def read_points(about: Site, parts: Parts) -> Points:
 def read_kpis(about: Site, parts: Parts, begin: Begin = None, to: Moment = None) -> Kpis:
     """Figures of ISA-18.2 beside their targets, and how often the monitor was right."""
     span = None
-    if begin is not None and to is not None:
-        span = site_view.span_ms(begin, to, 0, 0)
+    if begin is not None or to is not None:
+        newest_ms, _ = parts.library.reader.last_commit(about.name)
+        span = site_view.span_ms(begin, to, newest_ms, newest_ms)
     return kpi_view.site_kpis(parts.library, about, span)
 
 
