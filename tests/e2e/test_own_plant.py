@@ -146,10 +146,12 @@ def test_the_python_example_finds_the_same_attack(folder, monkeypatch, capsys):
         names["again"].predict(values[:, 1:])
 
 
-def test_normal_data_shorter_than_a_day_get_a_budget_that_they_can_tell(folder, tmp_path):
-    lines = (folder / "normal.csv").read_text().splitlines()
-    (tmp_path / "short.csv").write_text("\n".join(lines[:240]))
-    result = graphghha(
-        "train", "--plant", folder / "plant.toml", "--data", tmp_path / "short.csv", "--out", tmp_path / "m"
-    )
-    assert result.exit_code == 0 and "the alert budget is 2.5/day" in result.stderr
+def test_short_data_get_a_budget_that_they_can_tell_and_constants_are_listed(folder, tmp_path, monkeypatch):
+    lines = (folder / "normal.csv").read_text().splitlines()[:240]
+    rows = [f"{line},{'SPARE [bar]' if number == 0 else 7}" for number, line in enumerate(lines)]
+    monkeypatch.chdir(tmp_path)
+    Path("short.csv").write_text("\n".join(rows))
+    assert graphghha("plant", "new", "--data", "short.csv", "--out", "plant.toml").exit_code == 0
+    result = graphghha("train", "--plant", "plant.toml", "--data", "short.csv", "--out", "model")
+    assert result.exit_code == 0 and "alert budget is 2.5/day" in result.stderr
+    assert "their first move is an alarm: SPARE" in Path("model/README.md").read_text()

@@ -19,6 +19,12 @@ KINDS = ("sensor", "controller", "actuator")
 ENCODINGS = ("float32 bits", "signed 16 bit")
 STALE_STEPS = 3
 _DAY_S = 86_400.0
+_NODE_KEYS = ("name", "kind", "columns", "missing", "shared")
+_SIGNAL_KEYS = (
+    *("purpose", "quantity", "unit", "limits", "resolution", "sampling", "stale_after_s", "states", "words"),
+    *("encoding", *_NODE_KEYS),
+)
+_PLANT_KEYS = ("format", "name", "title", "step_s", "zone", "labels")
 _Key = tuple[str, str, str]  # template, copy, role
 
 
@@ -38,6 +44,8 @@ def parse_plant(text: str, where: str = "plant.toml") -> Plant:
     except (tomllib.TOMLDecodeError, RecursionError) as exc:
         raise ConfigError(f"{where}: not TOML: {exc}") from exc
     head = _table(raw.get("plant"), f"{where}: [plant]")
+    _refuse_unknown(raw, ("plant", "template", "edge"), where)
+    _refuse_unknown(head, _PLANT_KEYS, f"{where}: [plant]")
     step_s = _number(head.get("step_s"), f"{where}: plant.step_s")
     if not 0 < step_s <= _DAY_S:
         raise ConfigError(f"{where}: plant.step_s {step_s:g} must be above 0 and at most a day")
@@ -86,11 +94,13 @@ class _Parts:
         where = f"{self.where}: template {name!r}"
         if name in self._copies:
             raise ConfigError(f"{where}: the name is given twice")
+        _refuse_unknown(template, ("name", "copies", "edges", "signal", "equipment"), where)
         copies = tuple(map(str, template.get("copies") or (name,)))
         self._copies[name], self._roles[name] = copies, []
         for signal in _tables(template.get("signal", []), f"{where}: [[template.signal]]"):
             self._add_signal(name, copies, signal, where)
         for equipment in _tables(template.get("equipment", []), f"{where}: [[template.equipment]]"):
+            _refuse_unknown(equipment, _NODE_KEYS, f"{where}: equipment {equipment.get('name')!r}")
             self._add_nodes(name, copies, equipment, where, has_signal=False)
         for edge in template.get("edges", []):
             if not isinstance(edge, Sequence) or len(edge) != 3:
@@ -101,6 +111,7 @@ class _Parts:
 
     def join(self, edge: Mapping[str, Any], where: str) -> None:
         """Take an edge between two templates, which holds for all of their copies."""
+        _refuse_unknown(edge, ("from", "to", "kind", "pairs"), where)
         ends = []
         for key in ("from", "to"):
             text = _text(edge.get(key), f"{where}: {key}")
@@ -125,6 +136,7 @@ class _Parts:
     def _add_signal(self, template: str, copies: tuple[str, ...], signal: Mapping[str, Any], where: str) -> None:
         role = _text(signal.get("name"), f"{where}: signal.name")
         where = f"{where}: signal {role!r}"
+        _refuse_unknown(signal, _SIGNAL_KEYS, where)
         low, high = _limits(signal.get("limits"), where)
         states = tuple(map(str, signal.get("states", ())))
         if states:
@@ -180,6 +192,10 @@ class _Parts:
             raise ConfigError(f"{where}: columns: no copy is named {unknown!r}{did_you_mean(unknown, copies)}")
         missing = set(map(str, entry.get("missing", ())))
         self._roles[template].append(role)
+        if entry.get("shared") and len(copies) > 1:
+            return [
+                self._add_shared(template, [copy for copy in copies if copy not in missing], role, kind, columns, where)
+            ]
         added = []
         for copy in copies:
             if copy in missing or (columns and copy not in columns):
@@ -192,6 +208,19 @@ class _Parts:
             added.append((name, column))
         return added
 
+    def _add_shared(
+        self, template: str, copies: Sequence[str], role: str, kind: Any, columns: Mapping[str, Any], where: str
+    ) -> tuple[str, str]:
+        """Add one node that these copies share; return its name and column."""
+        distinct = list(dict.fromkeys(map(str, columns.values())))
+        if len(distinct) != 1:
+            raise ConfigError(
+                f"{where}: is shared by all copies, so `columns` must name one column, not {len(distinct)}"
+            )
+        self.nodes.append(Node(distinct[0], kind, f"{template}/{role}", distinct[0]))
+        self._names |= {(template, copy, role): distinct[0] for copy in copies}
+        return distinct[0], distinct[0]
+
     def _alias(self, template: str, node: str) -> str:
         return next(f"{copy}/{role}" for (each, copy, role), name in self._names.items() if name == node)
 
@@ -203,6 +232,14 @@ class _Parts:
         names = [self._names.get(key) for key in (source, target)]
         if names[0] is not None and names[1] is not None and names[0] != names[1]:
             self.edges.setdefault((names[0], names[1]), Edge(names[0], names[1], kind))
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    """Refuse keys that mean nothing: a misspelled one would be without effect."""
+    if unknown := next((key for key in table if key not in known), None):
+        raise ConfigError(
+            f"{where}: {unknown!r} is unknown{did_you_mean(unknown, known) or '; use ' + ' | '.join(known)}"
+        )
 
 
 def _limits(limits: Any, where: str) -> tuple[float, float]:

@@ -104,3 +104,36 @@ def test_people_see_the_names_of_their_points():
     graph = plant.template
     assert [graph.place(node) for node in range(graph.num_nodes)] == list(graph.names)
     assert plant.advise("FT_101.F_CV").name == "FT_101.F_CV"
+
+
+def test_all_copies_may_share_one_node():
+    weather = """[[template.signal]]
+name = "rain"
+shared = true
+columns = { T1 = "RAIN" }
+"""
+    text = TANKS.replace("[[edge]]", weather + "[[edge]]").replace(
+        'edges = [["pump", "level", "phys"]]', 'edges = [["pump", "level", "phys"], ["rain", "level", "near"]]'
+    )
+    plant = parse_plant(text)
+    assert plant.template.names.count("RAIN") == 1
+    assert {(e.source, e.target) for e in plant.template.edges if e.source == "RAIN"} == {
+        ("RAIN", "L1"),
+        ("RAIN", "L2"),
+    }
+    with pytest.raises(ConfigError, match="signal 'rain'.*must name one column, not 2"):
+        parse_plant(text.replace('{ T1 = "RAIN" }', '{ T1 = "RAIN", T2 = "R2" }'))
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("limits =", "limit =", "signal 'pressure': 'limit' is unknown; did you mean 'limits'"),
+        ("step_s =", "step_s = 1\nsteps =", "'steps' is unknown; did you mean 'step_s'"),
+        ("copies =", "copys =", "template 'tank': 'copys' is unknown; did you mean 'copies'"),
+        ("[[edge]]", "[[edges]]", "'edges' is unknown; did you mean 'edge'"),
+    ],
+)
+def test_a_misspelled_key_is_refused(old, new, message):
+    with pytest.raises(ConfigError, match=message):
+        parse_plant(TANKS.replace(old, new))
