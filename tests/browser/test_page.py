@@ -75,6 +75,10 @@ def test_a_second_browser_with_an_old_version_is_refused(browser, served, entere
     second.page.get_by_role("button", name=re.compile("Shelve until")).click()
     second.page.get_by_role("heading", name="It has changed while you looked").wait_for()
     second.page.get_by_text("Your comment is kept: “looks fine from here”.").wait_for()
+    second.page.get_by_role("button", name="Look again").click()
+    second.page.get_by_role("dialog").wait_for(state="detached")
+    second.page.get_by_role("button", name="Shelve...").first.click()
+    assert second.page.get_by_label("Reason").input_value() == "looks fine from here"
     first.close()
     second.close(expected="409")
 

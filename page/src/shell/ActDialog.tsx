@@ -5,7 +5,7 @@ import type { Disposition, Order, Result } from "../api/types";
 import { ASKING, askingTitle } from "../lib/asking";
 import { DISPOSITIONS } from "../lib/codes";
 import { clock, duration, zoneName } from "../lib/format";
-import type { Open, Thing } from "../store/dialogs";
+import { keepDraft, takeDraft, type Open, type Thing } from "../store/dialogs";
 import { loseSession, session } from "../store/session";
 import { asOf, refresh, zone } from "../store/site";
 import { say } from "../store/toasts";
@@ -18,7 +18,7 @@ type Act = Extract<Open, { kind: "act" }>;
 
 export function ActDialog({ verb, things, onRefused, onDone }: Act) {
   const words = ASKING[verb];
-  const [comment, setComment] = useState("");
+  const [comment, setComment] = useState(() => takeDraft(verb, things));
   const [hours, setHours] = useState<number>(8);
   const [disposition, setDisposition] = useState<Disposition | null>(null);
   const [rightNode, setRightNode] = useState<"yes" | "no" | "unsure">("unsure");
@@ -63,6 +63,7 @@ export function ActDialog({ verb, things, onRefused, onDone }: Act) {
     const failed = results.filter((result) => result.outcome !== "done");
     const done = results.filter((result) => result.outcome === "done");
     if (done.length) onDone?.(done.map((result) => result.id));
+    keepDraft(verb, things, failed.length ? comment : "");
     if (failed.length) {
       onRefused?.(failed.map((result) => result.id));
       return setRefused(failed);

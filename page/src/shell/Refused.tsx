@@ -10,8 +10,8 @@ import { Dialog, close } from "./Dialog";
 const DONE: Partial<Record<Verb, string>> = { ack: "acknowledged", shelve: "shelved", dispose: "judged" };
 
 export function Refused({ verb, results, things, comment }: { verb: Verb; results: Result[]; things: Thing[]; comment: string }) {
-  const hasChanged = results.some((result) => result.error === "ConflictError" || result.changes.length > 0);
   const thing = (id: string) => things.find((one) => one.id === id);
+  const hasChanged = results.some((result) => result.changes.length > 0 || (result.version !== null && result.version !== thing(result.id)?.version));
   function lookAgain(): void {
     const fresh = results.flatMap((result) => {
       const found = open.value.find((item) => item.id === result.id);

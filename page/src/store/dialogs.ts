@@ -14,6 +14,12 @@ export type Open =
 
 export const dialog = signal<Open | null>(null);
 
+/** A comment whose command was refused, for the next dialog of the same command on the same things. */
+let draft = { of: "", comment: "" };
+const draftOf = (verb: Verb, things: Thing[]): string => `${verb} ${things.map((thing) => thing.id).join(" ")}`;
+export const keepDraft = (verb: Verb, things: Thing[], comment: string): void => void (draft = { of: draftOf(verb, things), comment });
+export const takeDraft = (verb: Verb, things: Thing[]): string => (draft.of === draftOf(verb, things) ? draft.comment : "");
+
 export const thingOf = (item: IncidentLine): Thing =>
   ({ id: item.id, site: item.site, version: item.version, place: item.zone_title, name: item.name });
 
