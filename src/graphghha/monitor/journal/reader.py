@@ -235,7 +235,8 @@ class Reader:
     def _eras(self) -> list[tuple[int, str]]:
         """Return the identities that events carry in their keys, each with the first number it holds for."""
         try:
-            return [(first, identity) for first, identity in self._all("SELECT first, identity FROM eras ORDER BY 1")]
+            rows = self._all("SELECT first, identity FROM eras ORDER BY 1")
+            return [(first, identity) for first, identity in rows if isinstance(first, int)]
         except JournalError:  # a journal of the first version, which no monitor has opened since
             return []
 

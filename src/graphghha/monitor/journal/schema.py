@@ -3,6 +3,7 @@
 import errno
 import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 from graphghha.errors import JournalError
@@ -144,6 +145,18 @@ def checksum(number: int, site: str, time_ms: int, kind: str, body: str) -> int:
     return zlib.crc32(f"{number}\x00{site}\x00{time_ms}\x00{kind}\x00{body}".encode())
 
 
+def _has_its_columns(connection: sqlite3.Connection, version: int) -> bool:
+    """Return whether every table has its columns: a flipped bit in a definition leaves all pages in order."""
+    query = "SELECT name, type, pk FROM pragma_table_info(?)"
+    with closing(sqlite3.connect(":memory:")) as model:
+        for script in MIGRATIONS[:version]:
+            model.executescript(script)
+        tables = model.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return all(
+            connection.execute(query, each).fetchall() == model.execute(query, each).fetchall() for each in tables
+        )
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
     """Return whether pages, indices and the checksums of all events are right."""
     try:
@@ -156,6 +169,8 @@ def is_sound(connection: sqlite3.Connection) -> bool:
             return True
         (newer,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('eras', 'hours')").fetchone()
         if newer != version - 1:  # each of these tables came with a version
+            return False
+        if not _has_its_columns(connection, version):
             return False
         columns = "number, site, time_ms, kind, body, checksum"
         return all(checksum(*event) == stored for *event, stored in connection.execute(f"SELECT {columns} FROM events"))

@@ -59,6 +59,19 @@ def test_a_byte_of_the_schema_that_is_no_text_does_not_stop_the_monitor(path, wo
             assert journal.reader.last_event_number() >= 2
 
 
+@pytest.mark.parametrize("word", [b"time_ms INTEGER", b"site TEXT", b"first INTEGER"])
+def test_a_column_whose_name_or_type_is_damaged_is_damage(path, word):
+    """All pages are in order then, but nothing could be written."""
+    data = filled(path)
+    assert word in data
+    for at in (data.find(word), data.find(word) + len(word) - 2):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1 :])
+        with Journal(path) as journal:
+            assert journal.damage is not None
+            journal.write([commit(DAY_MS)])
+            assert journal.reader.last_event_number() >= 2
+
+
 @pytest.mark.parametrize("begin", [0, 4096, 40_000])
 def test_a_page_of_rubbish_does_not_stop_the_monitor(path, begin):
     data = bytearray(filled(path))
