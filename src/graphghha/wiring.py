@@ -237,6 +237,9 @@ def implausible(site: SiteTable) -> list[str]:
             f"{site.name}: none of its {len(report.unmapped)} names, such as {example!r}, maps to a point; "
             "use a mapping file (watch --check --write-mapping drafts one)"
         ]
+    if not report.readings and report.status.is_finished:
+        reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(report.rejected.items())) or "it is empty"
+        return [f"{site.name}: {site.source_config.path} has no usable reading ({reasons}); watch --check shows more"]
     zones = {point.rpartition("/")[0] for point in plant_points(site)}
     silent = sorted(zones - {each.point.rpartition("/")[0] for each in report.mapped})
     if silent and report.mapped and report.readings:

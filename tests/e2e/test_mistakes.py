@@ -79,6 +79,10 @@ MISTAKES = (
     ("score fcu day.parquet --out x.csv", ".parquet"),
     ("score fcu empty.csv --out x.parquet", "empty"),
     ("score fcu day.parquet", "--out"),
+    ("score fcu day.parquet --out day.parquet", "choose another file"),
+    ("score fcu cut.parquet --out x.parquet", "cannot be read as Parquet"),
+    ("evaluate fcu day.parquet --labels result.json", "the columns are start,end,nodes,class"),
+    ("evaluate fcu day.parquet --labels labels.csv", "DataError: day.parquet: has 1440 rows"),
     ("score fcu day.parquet --hold --out x.parquet", "nor --hold"),
     ("score fcu day.parquet --time-zone Mars/Base --out x.parquet", "--time-zone"),
     ("score fcu strange.csv --out x.parquet", "has no reading for a point"),
@@ -87,6 +91,7 @@ MISTAKES = (
     ("commission day.parquet --days 3 --out m", "7"),
     ("commission day.parquet --model fcu --days 7 --out m", "fcu"),
     ("commission missing.csv --out m", "does not exist"),
+    ("commission day.parquet --site office --out m", "settings file"),
     ("export", "--out"),
     ("model show folder", "folder"),
     ("model verify folder", "folder"),
@@ -100,7 +105,7 @@ MISTAKES = (
     ("watch --source sim:fcu?zones=2 --zones 3", "the source has 2 zones"),
     ("watch --source csv:missing.csv --zones 1", "missing.csv"),
     ("watch --source csv:empty.csv --zones 1", "empty"),
-    ("watch --source csv:day.parquet --zones 1", "day.parquet"),
+    ("watch --source csv:day.parquet --zones 1", "write parquet:day.parquet"),
     ("watch --source csv:day.csv", "zones"),
     ("watch --source csv:day.csv --zones 3", "none of the points of zone-02, zone-03"),
     ("watch --source csv:strange.csv --zones 1", "none of its 2 names"),
@@ -114,6 +119,19 @@ MISTAKES = (
     ("watch --source csv:day.csv --zones 1 --write-mapping m.toml", "belongs to --check"),
     ("watch --source csv:day.csv --zones 1 --check --write-mapping file/m.toml", "file"),
     ("watch --source csv:header.csv --zones 1 --check", "nothing arrived"),
+    ("watch --source csv:header.csv --zones 1", "no usable reading (it is empty)"),
+    ("watch --source csv:times.csv --zones 1", "no usable reading (60 bad_time)"),
+    ("watch --source csv:binary.csv --zones 1", "not a text file"),
+    ("watch --source csv:twice.csv --zones 1", "both feed"),
+    ("watch --source csv:day.csv?hold=maybe --zones 1", "hold"),
+    ("watch --source csv:day.csv?speed=fast --zones 1", "speed"),
+    ("watch --source csv:day.csv?zone=Mars --zones 1", "Mars"),
+    ("watch --source parquet:cut.parquet", "cannot be read as Parquet"),
+    ("watch --source sim:fcu?zones=1 --units kelvin", "kelvin"),
+    ("watch --source mqtt://127.0.0.1:99999/x --zones 1", "99999"),
+    ("watch folder", "is a directory"),
+    ("watch empty.csv", "site: missing"),
+    ("config check twins.toml", "is taken by site[0]"),
     ("watch --source mqtt://127.0.0.1:9/x --zones 1 --check --seconds 1", "cannot reach"),
     ("watch --source sim:fcu?zones=1 --state file/s", "state_dir"),
     ("watch broken.toml", "not TOML"),
@@ -165,6 +183,10 @@ def folder(tmp_path_factory):
         "file": "not a folder",
         "day.csv": f"time,zone-01/RM_TEMP,zone-01/FCU_RAT\n{rows}",
         "strange.csv": f"time,R101.Temp,R101.Return\n{rows}",
+        "times.csv": "time,zone-01/RM_TEMP\n" + "".join(f"yesterday {number},21\n" for number in range(60)),
+        "twice.csv": "time,zone-01/RM_TEMP,zone-01/RM_TEMP\n2018-07-02T09:00Z,21,22\n",
+        "twins.toml": '[[site]]\nname = "a"\nsource = "sim:fcu"\n[[site]]\nname = "a"\nsource = "sim:fcu"\n',
+        "labels.csv": "start,end,nodes,class\n",
         "header.csv": "time,zone-01/RM_TEMP\n",
         "empty.csv": "",
         "result.json": "{}",
@@ -179,8 +201,10 @@ def folder(tmp_path_factory):
     (path / "folder").mkdir()
     (path / "full").mkdir()
     (path / "full" / "other").write_text("")
+    (path / "binary.csv").write_bytes(bytes(range(256)) * 40)
     made = CliRunner().invoke(main, ["simulate", "--days", "1", "--out", str(path / "day.parquet")])
     assert made.exit_code == 0, made.output
+    (path / "cut.parquet").write_bytes((path / "day.parquet").read_bytes()[:20_000])
     with Journal(path / "journal.sqlite") as writer:
         monitor = Monitor(writer)
         monitor.add("office", detector(), CONFIG)

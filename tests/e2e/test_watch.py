@@ -209,7 +209,9 @@ def test_a_setting_allows_what_looks_wrong(bms, start, tmp_path):
 
 def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start, tmp_path):
     (tmp_path / "bad.csv").write_text("time,RM_TEMP\nnot-a-time,x\n")
-    process = start("--source", f"csv:{tmp_path / 'bad.csv'}", "--zones", "1", "--json", out=tmp_path / "printed")
+    arguments = ("--source", f"csv:{tmp_path / 'bad.csv'}", "--zones", "1", "--json")
+    assert "has no usable reading" in CliRunner().invoke(main, ["watch", *arguments]).stderr
+    process = start(*arguments, "--force", out=tmp_path / "printed")
     assert process.wait(300) == 0
     assert "source.silent" in [line["kind"] for line in lines(tmp_path / "printed")]
 

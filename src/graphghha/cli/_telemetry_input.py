@@ -47,7 +47,8 @@ def with_labels(telemetry: Path, model: Path, labels: Path | None) -> Iterator[P
         written = write_labels(labels, linked, load_plant(load_model(model).plant))
         if written.outside:
             echo(f"{labels}: {written.outside} events lie outside {telemetry} and are left out", err=True)
-        yield linked
+        with _named(linked, telemetry):
+            yield linked
 
 
 @contextmanager
@@ -84,4 +85,16 @@ def as_telemetry(
         beside = data.with_name(f"{data.stem}.labels.parquet")
         if beside.is_file():
             shutil.copy(beside, labels_path(converted))
-        yield converted
+        with _named(converted, data):
+            yield converted
+
+
+@contextmanager
+def _named(temporary: Path, original: Path) -> Iterator[None]:
+    """Let errors inside the block name the file that was given, instead of the one made of it."""
+    from graphghha.errors import GraphGHHAError
+
+    try:
+        yield
+    except GraphGHHAError as exc:
+        raise type(exc)(str(exc).replace(str(temporary), str(original))) from exc

@@ -58,6 +58,8 @@ def commission(
     from graphghha.models import check_destination, load_model, save_model
     from graphghha.wiring import commission_site
 
+    if site and data.suffix != ".toml":
+        raise click.UsageError("--site chooses a site of a settings file; leave it out for a file of telemetry")
     check_destination(out)
     base = load_model(model)
     if not base.judges_zones:

@@ -303,7 +303,12 @@ def _open_csv(path: Path, on_bad_row: Callable[[], None]) -> tuple[list[str], It
 
     try:
         with path.open("rb") as file:
-            first = file.readline(BLOCK_BYTES).decode("utf-8-sig", "replace")
+            line = file.readline(BLOCK_BYTES)
+        if line.startswith(b"PAR1"):
+            raise DataError(f"{path}: is a Parquet file; write parquet:{path}")
+        if b"\0" in line:  # UTF-16, which exports may be written in, or no text at all
+            raise NotOurFormError(f"{path}: is not a text file in UTF-8")
+        first = line.decode("utf-8-sig", "replace")
         header = next(csv.reader([first]), [])
         if not header:
             raise DataError(f"{path}: the file is empty; its first line must name the columns")

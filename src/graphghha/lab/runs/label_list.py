@@ -47,9 +47,12 @@ def read_label_list(path: Path, graph: CpsGraph) -> list[ListedEvent]:
     """Return the events of a label list; those of class normal, which say that nothing was there, are left out."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = list(csv.DictReader(stream))
+            table = csv.DictReader(stream)
+            lines = list(table)
     except (OSError, UnicodeDecodeError, csv.Error) as exc:
         raise DataError(f"{path}: cannot be read as CSV: {exc}") from exc
+    if not lines and (absent := [name for name in COLUMNS if name not in (table.fieldnames or ())]):
+        raise SchemaError(f"{path}: has no column {absent[0]!r}; the columns are {','.join(COLUMNS)}")
     events = [_event(f"{path}, line {number}", line, graph) for number, line in enumerate(lines, start=2)]
     return [event for event in events if event.attack_class != CLASSES[0]]
 
