@@ -61,7 +61,7 @@ def test_a_commissioned_model_scores_files_and_refuses_other_buildings(site, com
     other = site / "other.parquet"
     call("simulate", "--building", 4702, "--zones", 2, "--days", 1, "--out", other)
     refused = call("score", site / "model", other, "--out", site / "x.parquet", code=4)
-    assert "commissioned for 3 zones, but the site has 2" in refused.output
+    assert "commissioned for 3 zones, but the site has 2;" in refused.output
 
 
 def test_the_days_it_was_commissioned_on_are_no_test(site, commissioned):
@@ -117,6 +117,12 @@ def exported(tmp_path_factory):
     (folder / "table.csv").write_text("\n".join((header, *rows)) + "\n")
     (folder / "slow.csv").write_text("\n".join((header, *rows[::15])) + "\n")
     return folder
+
+
+def test_a_model_of_one_zone_refuses_two(exported, site, tmp_path):
+    call("commission", exported / "run.parquet", "--days", 7, "--out", tmp_path / "m")
+    refused = call("score", tmp_path / "m", site / "quiet.parquet", "--out", tmp_path / "x.parquet", code=4)
+    assert "commissioned for 1 zone, but the site has 3" in refused.output
 
 
 @pytest.mark.parametrize("data", ["table.csv", "points"])

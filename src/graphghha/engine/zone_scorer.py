@@ -17,6 +17,7 @@ from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.explain import Explainer
 from graphghha.engine.per_zone import engine_for
 from graphghha.engine.scorer import BATCH_WINDOWS, Scored, check_known_answer
+from graphghha.errors import GraphError
 from graphghha.graph import CpsGraph
 from graphghha.models import Calibration, Model, log_probabilities
 from graphghha.windows import EvidenceFeaturizer, EvidencePreprocessing, Windows
@@ -32,6 +33,7 @@ class ZoneScorer:
 
     def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig = EngineConfig()) -> None:
         assert isinstance(model.preprocessing, EvidencePreprocessing)
+        _check_zones(model, graph)
         check_known_answer(model, Engine.from_config(model, model.template, engine))
         self.engine = engine_for(model, graph, engine)
         self.featurizer = EvidenceFeaturizer(graph, model.template, model.preprocessing)
@@ -151,3 +153,15 @@ def _recent_mean(history: Floats, rows: NDArray[np.int64]) -> Floats:
 
 def _chosen(windows: Windows, kept: Bools) -> Windows:
     return Windows(windows.features[kept], windows.known[kept], windows.rows[kept])
+
+
+def _check_zones(model: Model, graph: CpsGraph) -> None:
+    """Refuse a site with another number of zones: the levels of a single zone would pass for those of every zone."""
+    if model.commissioning is None:
+        return
+    own, found = len(model.commissioning.zones), len(graph.zone_names)
+    if own != found:
+        raise GraphError(
+            f"the model was commissioned for {own} zone{'s' if own > 1 else ''}, but the site has {found}; "
+            "commission its base model on this site"
+        )
