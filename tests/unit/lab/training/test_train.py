@@ -1,7 +1,7 @@
 import pytest
 
 from graphghha.errors import ConfigError
-from graphghha.lab.training import Recipe, parse_budget, train_network
+from graphghha.lab.training import Recipe, parse_budget, train, train_network
 
 
 def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path):
@@ -15,3 +15,13 @@ def test_a_budget_is_a_positive_number_per_day(text):
     assert parse_budget("0.5/day") == 0.5
     with pytest.raises(ConfigError, match="per day"):
         parse_budget(text)
+
+
+def test_the_quick_preset_simulates_a_small_part_of_what_the_default_does():
+    def zone_days(recipe):
+        runs = (recipe.normal_runs * recipe.normal_days, recipe.attacked_runs * recipe.attacked_days)
+        return recipe.zones * (sum(runs) + recipe.validation_runs * recipe.validation_days)
+
+    assert zone_days(train.QUICK) * 8 < zone_days(train.DEFAULT)
+    assert train.QUICK.fit.epochs < train.DEFAULT.fit.epochs and train.QUICK.adu == train.DEFAULT.adu
+    assert train.BUDGETS["quick"] > train.BUDGETS["default"], "few buildings cannot show a small budget"
