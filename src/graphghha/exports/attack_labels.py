@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphghha._util.suggest import did_you_mean
 from graphghha.classes import CLASSES
 from graphghha.errors import DataError, SchemaError
+from graphghha.exports.headers import split_header
 from graphghha.exports.recordings import Recording
 from graphghha.plants import Plant
 
@@ -51,15 +52,20 @@ def read_labels(path: Path, recordings: Sequence[Recording], plant: Plant) -> tu
 
 
 def node_names(plant: Plant) -> dict[str, str]:
-    """Return every way to write a node: its name, its column, copy/role, and the role if only one node has it."""
+    """Return every way to write a node: its name, its column, copy/role, and what only one node ends with.
+
+    That is its role, or the last part of a column that is as long as a path.
+    """
     known = {name: name for name in plant.template.names}
-    roles: dict[str, list[str]] = {}
+    ends: dict[str, list[str]] = {}
     for name, role in zip(plant.template.names, plant.template.roles, strict=True):
-        roles.setdefault(role.rpartition("/")[2], []).append(name)
+        parts = {role.rpartition("/")[2], *(part for mark in "/\\" if (part := name.rpartition(mark)[2]) != name)}
+        for part in parts:
+            ends.setdefault(part, []).append(name)
     for node, report in plant.reporting.items():
         known.setdefault(report.column, node)
         known.setdefault(report.alias, node)
-    return {**{role: own[0] for role, own in roles.items() if len(own) == 1 and role not in known}, **known}
+    return {**{end: own[0] for end, own in ends.items() if len(own) == 1 and end not in known}, **known}
 
 
 def attacked_rows(recording: Recording, number: int, events: Sequence[AttackEvent]) -> NDArray[np.bool_]:
@@ -79,6 +85,8 @@ def _event(
         raise SchemaError(f"{where}: the end {cells['end']} is before the start {cells['start']}")
     nodes = []
     for text in filter(None, (part.strip() for part in cells["nodes"].replace("|", ";").split(";"))):
+        if text not in known:
+            text = split_header(text).name  # a header as it stands in the file: `Room [degC]`
         if text not in known:
             raise SchemaError(f"{where}: plant {plant.name!r} has no node {text!r}{did_you_mean(text, known)}")
         nodes.append(known[text])

@@ -62,3 +62,16 @@ def test_readings_beyond_the_instrument_are_dropped_and_counted(tmp_path):
     data = read_recordings([tmp_path], parse_plant(PLANT))
     assert any("T: 1 reading beyond the limits" in note for note in data.notes)
     assert data.recordings[0].values[5, 0] == 20, "the reading before is used until it is stale"
+
+
+def test_labels_may_name_a_node_by_its_header_or_the_end_of_its_path(tmp_path):
+    text = PLANT.replace('columns = "T"', 'columns = "\\\\\\\\HOST\\\\LOG\\\\2_LT_001_PV"')
+    plant = parse_plant(text)
+    column = r"\\HOST\LOG\2_LT_001_PV"
+    write(tmp_path / "d.csv", f"time,{column},FAN", minutes(60), range(60), ["On", "Off"] * 30)
+    recordings = read_recordings([tmp_path / "d.csv"], plant).recordings
+    for name in (column, "2_LT_001_PV", f"{column} [degC]", "temperature"):
+        line = f"2026-03-01 00:10,2026-03-01 00:20,{name},sensor"
+        (tmp_path / "labels.csv").write_text(f"start,end,nodes,class\n{line}\n")
+        (event,) = read_labels(tmp_path / "labels.csv", recordings, plant)
+        assert event.nodes == (column,)
