@@ -29,7 +29,7 @@ flows, in four draws. Found: in alarm where the untouched days are not. Right no
 alarm a day. *Warmer days* are judged by a detector that saw the cooler half, and the other way round."""
 
 CHOSEN = """Which part of the data was looked at while the recipe was chosen: all of the building and of dataset04, and
-trials 1 and 3 of EDS. Trials 2 and 4 were not used to choose, apart from two earlier measurements of the whole."""
+trials 1 and 3 of EDS, so these figures are optimistic."""
 
 _LABORATORY = (
     ("F1", "f1", ".3f"),
