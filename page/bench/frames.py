@@ -15,13 +15,14 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 STATIC = HERE.parents[1] / "src/graphghha/web/static"
+# Frames are noted in an array of fixed size, outside the heap that is measured.
 # The time from the start of a frame's callbacks until the browser has laid out and painted it.
 WATCH = """
-window.frames_ms = []; window.long_ms = [];
+window.frames_ms = new Float64Array(1 << 20); window.frames = 0; window.long_ms = [];
 new PerformanceObserver(list => list.getEntries().forEach(e => window.long_ms.push(e.duration)))
   .observe({type: 'longtask'});
 const channel = new MessageChannel(); let begun = 0;
-channel.port1.onmessage = () => window.frames_ms.push(performance.now() - begun);
+channel.port1.onmessage = () => { window.frames_ms[window.frames++] = performance.now() - begun; };
 const frame = () => { begun = performance.now(); channel.port2.postMessage(0); requestAnimationFrame(frame); };
 requestAnimationFrame(frame);
 """
@@ -53,7 +54,7 @@ def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
                 page.wait_for_timeout(10_000)
                 session.send("HeapProfiler.collectGarbage")
                 heap.append(session.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
-            frames, long = page.evaluate("[window.frames_ms, window.long_ms]")
+            frames, long = page.evaluate("[Array.from(window.frames_ms.subarray(0, window.frames)), window.long_ms]")
             browser.close()
     finally:
         server.kill()

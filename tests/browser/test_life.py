@@ -31,12 +31,17 @@ class Demo:
         self.entrance = re.search(r"http\S+", self.process.stderr.readline()).group(0)
         self.address = self.entrance.split("/?")[0]
         self.port = int(self.address.rpartition(":")[2])
-        for stream in (self.process.stdout, self.process.stderr):  # nobody reads on, and a full pipe would stop it
-            threading.Thread(target=stream.read, daemon=True).start()
+        self._streams = (self.process.stdout, self.process.stderr)
+        self._readers = [threading.Thread(target=stream.read, daemon=True) for stream in self._streams]
+        for reader in self._readers:  # a full pipe would stop it
+            reader.start()
 
     def close(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(180)
+        for reader, stream in zip(self._readers, self._streams, strict=True):
+            reader.join()
+            stream.close()
 
 
 def test_an_attack_lives_from_the_studio_to_its_disposition_and_over_a_restart(browser, tmp_path):
@@ -123,8 +128,8 @@ source = "-"
 zones = 1
 warm_up_rows = 2
 lateness_s = 0
-stale_after_s = 5
-lost_after_s = 6
+stale_after_s = 60
+lost_after_s = 60
 learn_days = 0
 """
 
@@ -146,7 +151,7 @@ def test_a_silent_source_is_shown_and_nothing_looks_normal(browser, tmp_path):
             window = Window(browser, entrance.split("/?")[0])
             page = window.page
             page.goto(entrance)
-            page.get_by_text("Nobody is watching: the source is silent").wait_for(timeout=120_000)
+            page.get_by_text("Nobody is watching: the source is silent").wait_for(timeout=FOUND_MS)
             page.get_by_text("Alarms that stood keep standing.").wait_for()
             page.get_by_text("32 unknown").first.wait_for()
             assert page.locator(".tile").count() == 1

@@ -94,6 +94,28 @@ def test_with_certificates_it_answers_by_https_with_a_secure_cookie(tmp_path):
     assert b" 200" in answer.splitlines()[0] and b"strict-transport-security" in answer.lower()
 
 
+@pytest.mark.slow
+def test_behind_a_proxy_the_public_name_and_the_clients_address_count(tmp_path):
+    more = 'behind_proxy = true\nhosts = ["monitor.example.org"]\n'
+    process, address, secret = start(tmp_path, more)
+    try:
+        wait_for_rows(address, secret)
+        head = ["-H", f"Authorization: Bearer {secret}", "-H", "X-Forwarded-For: 192.0.2.7"]
+        command = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", *head, f"{address}/api/v1/sites"]
+        codes = [
+            subprocess.check_output([*command, "-H", f"Host: {host}"], text=True)
+            for host in ("monitor.example.org", "attacker.example.com")
+        ]
+        body = '{"verb": "suppress", "comment": "service", "targets": [{"id": "zone-01/FCU_DMPR", "version": 0}]}'
+        more = ["-H", "Content-Type: application/json", "-d", body]
+        subprocess.check_output(["curl", "-fsS", *head, *more, f"{address}/api/v1/commands"])
+        audit = subprocess.check_output(["curl", "-fsS", *head, f"{address}/api/v1/audit"])
+    finally:
+        stop(process)
+    assert codes[0] == "200" and codes[1] in ("400", "403", "421")
+    assert json.loads(audit)["items"][0]["body"]["address"] == "192.0.2.7"
+
+
 def test_the_container_copies_what_exists():
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     copied = [line.split()[1:-1] for line in text.splitlines() if line.startswith("COPY") and "--from" not in line]
