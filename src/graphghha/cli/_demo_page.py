@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from socket import socket
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from graphghha.cli._output import echo
 from graphghha.errors import ConfigError
@@ -81,10 +82,11 @@ def _open_browser(address: str) -> None:
     """Open the page in a browser with a window; say what to do where there is none."""
     if _has_screen() and webbrowser.open(address):
         return
+    port = urlsplit(address).port
     where = "here" if "SSH_CONNECTION" not in os.environ else "over ssh"
     echo(
         f"No browser can be opened {where}. Open the address in a browser of this machine, or forward its port "
-        "(ssh -L 8420:127.0.0.1:8420 HOST); --terminal shows the building in the terminal instead.",
+        f"(ssh -L {port}:127.0.0.1:{port} HOST); --terminal shows the building in the terminal instead.",
         err=True,
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._util.times import iso, parse_time_ms
+from graphghha.alarms import StoredEvent
 from graphghha.errors import ConfigError
 from graphghha.monitor.incident_json import zone_name
 from graphghha.monitor.journal import IncidentFilter
@@ -20,6 +21,7 @@ from graphghha.web.library import Library, SiteAbout
 GREY_AT, DOUBT_AT = 0.28, 0.05
 PRIORITIES = ("critical", "high", "medium", "low")
 MOST_STALE = 200
+MOST_LOOKED_AT = 100  # events of one kind, newest first
 LATEST_MS = 4_102_444_800_000  # the year 2100
 
 
@@ -139,6 +141,8 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
             rejected=dict(summary.get("rejected", {})),
         ),
         learning=_learning(summary),
+        lost=_lost(library, about) if summary.get("is_lost") else None,
+        flood_since=_began(library, about, "flood.started") if summary.get("is_flood") else None,
     )
 
 
@@ -296,6 +300,26 @@ def _learning(summary: Mapping[str, Any]) -> str | None:
         if until
         else None
     )
+
+
+def _lost(library: Library, about: SiteAbout) -> contract.Lost:
+    """Return since when a source is silent, and why, as far as the journal tells."""
+    event = _newest(library, about, "source.lost")
+    if event is None:
+        return contract.Lost(since=None, reason="")
+    return contract.Lost(
+        since=str(event.body.get("since") or iso(event.time_ms)), reason=str(event.body.get("reason", ""))
+    )
+
+
+def _began(library: Library, about: SiteAbout, kind: str) -> str | None:
+    event = _newest(library, about, kind)
+    return iso(event.time_ms) if event is not None else None
+
+
+def _newest(library: Library, about: SiteAbout, kind: str) -> StoredEvent | None:
+    found = library.reader.events_before(None, MOST_LOOKED_AT, (kind,))
+    return next((event for event in found if event.site == about.name), None)
 
 
 def _rows_to_warm(library: Library, about: SiteAbout) -> int:

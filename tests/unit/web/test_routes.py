@@ -6,9 +6,11 @@ import io
 
 import numpy as np
 
+from graphghha.sources import ReadingBatch
 from monitor_builders import GRAPH
 
 API = "/api/v1"
+KINDS = (np.int64, np.float64, np.int32)  # of the columns of a batch
 
 
 def command(building, verb, target, version, role="engineer", **more):
@@ -136,3 +138,13 @@ def test_a_page_of_incidents_leads_to_the_next(building):
     assert first["total"] >= 2 and first["items"][0]["id"] != second["items"][0]["id"]
     assert building.get("/incidents?q=nothing-like-this")["total"] == 0
     assert building.call("GET", f"{API}/incidents?cursor=x", role="viewer").status == 404
+
+
+def test_a_silent_source_says_since_when_and_nothing_is_scored(own_building):
+    building = own_building
+    assert building.get("/sites/office/state")["lost"] is None
+    newest_ms = building.monitor.sites["office"].time_ms
+    building.pause()
+    building.monitor.step(ReadingBatch("office", newest_ms + 3_600_000, *(np.empty(0, kind) for kind in KINDS)))
+    state = building.get("/sites/office/state")
+    assert state["is_lost"] and state["lost"]["since"] == state["as_of"] and state["counters"]["scored"] == 0

@@ -161,6 +161,13 @@ class AlarmCounts(Answer):
     low: int = 0
 
 
+class Lost(Answer):
+    """A source that is silent."""
+
+    since: Time | None
+    reason: str
+
+
 class SiteState(Answer):
     """How a site is now."""
 
@@ -188,6 +195,8 @@ class SiteState(Answer):
     planned_stops: list[PlannedStop]
     counters: Counters
     learning: str | None = Field(description="a sentence while the site is commissioned")
+    lost: Lost | None = Field(default=None, description="while the source is silent")
+    flood_since: Time | None = Field(default=None, description="while alarms come in a flood")
 
 
 class NodeNow(Answer):
