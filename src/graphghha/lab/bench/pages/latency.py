@@ -69,7 +69,8 @@ def _tuned_section(result: Result) -> list[str]:
         "ms of CPU time for one window on one thread, fp32, best of all calls; in brackets the ratio to the engine's.",
         "Judge the engine by this table. GATConv does less than the engine: it has no normalization, MLP or global",
         "branch; the dense GAT runs in the same block as GraphGHHA."
-        + (f" Load average of the machine: {load[0]:g}." if load else ""),
+        + (f" Load average of the machine: {load[0]:g}." if load else "")
+        + (f" {result['note']}" if "note" in result else ""),
         "",
         *table(("nodes", *methods), [(nodes, *cells(nodes)) for nodes in dict.fromkeys(nodes for nodes, _ in ms)]),
     ]

@@ -19,7 +19,8 @@ def reliability_page(result: Result, directory: Path) -> Path:
         "killed with SIGKILL, and a TCP proxy that resets connections or drops packets. `scripts/bench reliability` "
         "in a checkout measures these figures; `tests/reliability` runs a short form of every trial.",
         "",
-        f"Machine: {machine['cpu']}, {machine['cores']} cores; {machine['system']}. {verdict}",
+        f"Machine: {machine['cpu']}, {machine['cores']} cores; {machine['system']}. {verdict}"
+        + (f" {result['note']}" if "note" in result else ""),
         "",
         *_aims(result),
         *table(
