@@ -27,6 +27,8 @@ def _lines(plant: PlantProposal) -> Iterator[str]:
     yield f"name = {quoted(plant.name)}"
     yield f"step_s = {plant.step_s:g}"
     yield f"zone = {quoted(plant.zone)}"
+    if plant.dates:
+        yield f"dates = {quoted(plant.dates)}"
     if plant.labels:
         yield f"labels = {quoted_list(plant.labels)}"
     for template in plant.templates:

@@ -3,7 +3,7 @@
 Equipment comes from names, or from a graph that the user has; what was guessed and left out is kept with the reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphghha.errors import DataError, GraphError
@@ -46,6 +46,7 @@ class PlantProposal:
     labels: tuple[str, ...]  # columns that label attacks
     guesses: tuple[Guess, ...]
     omissions: tuple[Omission, ...]
+    dates: str = ""  # the order of day and month where the files show it; later ones may not
 
 
 def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> PlantProposal:
@@ -97,7 +98,14 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
         labels=labels,
         guesses=(*guesses, *more),
         omissions=tuple(omissions),
+        dates=_dates(export.guesses),
     )
+
+
+def _dates(guesses: Iterable[Guess]) -> str:
+    """Return the order of dates that the files of an export agree on, or nothing."""
+    orders = {guess.value for guess in guesses if guess.what == "dates"}
+    return orders.pop() if len(orders) == 1 else ""
 
 
 def _why_dead(series: Series) -> str:

@@ -18,6 +18,7 @@ from graphghha.exports.notes import counted
 from graphghha.exports.options import ExportOptions
 from graphghha.exports.reader import ExportReader
 from graphghha.exports.series import Series
+from graphghha.exports.times import Order
 from graphghha.plants import Plant, Points
 from graphghha.plants.units import conversion
 
@@ -70,7 +71,9 @@ class _Group:
 
 def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     """Read files and folders for a plant; DataError says which columns do not fit and what to change."""
-    reader = ExportReader(paths, ExportOptions(zone=plant.time_zone), keep_units=True)
+    reader = ExportReader(
+        paths, ExportOptions(zone=plant.time_zone, dates=Order(plant.dates) if plant.dates else None), keep_units=True
+    )
     points = plant.template.points
     columns = {plant.reporting[node].column: at for at, node in enumerate(points)}
     by_file: dict[Path, dict[int, Series]] = {}

@@ -255,6 +255,7 @@ class Plant:
     text: str = ""
     reporting: Mapping[str, Reporting] = field(default_factory=dict)  # by node
     time_zone: str | None = None
+    dates: str = ""  # the order of day and month in its files, where a file may not show it
     label_columns: tuple[str, ...] = ()
 
     @property

@@ -24,7 +24,8 @@ _SIGNAL_KEYS = (
     *("purpose", "quantity", "unit", "limits", "resolution", "sampling", "stale_after_s", "states", "words"),
     *("encoding", *_NODE_KEYS),
 )
-_PLANT_KEYS = ("format", "name", "title", "step_s", "zone", "labels")
+_PLANT_KEYS = ("format", "name", "title", "step_s", "zone", "dates", "labels")
+_DATES = ("day first", "month first", "year first")
 _Key = tuple[str, str, str]  # template, copy, role
 
 
@@ -49,6 +50,9 @@ def parse_plant(text: str, where: str = "plant.toml") -> Plant:
     step_s = _number(head.get("step_s"), f"{where}: plant.step_s")
     if not 0 < step_s <= _DAY_S:
         raise ConfigError(f"{where}: plant.step_s {step_s:g} must be above 0 and at most a day")
+    dates = str(head.get("dates", ""))
+    if dates and dates not in _DATES:
+        raise ConfigError(f"{where}: plant.dates {dates!r} is unknown; use {' | '.join(_DATES)}")
     templates = _tables(raw.get("template"), f"{where}: [[template]]")
     if not templates:
         raise ConfigError(f"{where}: there is no [[template]]; a plant needs at least one with a [[template.signal]]")
@@ -71,6 +75,7 @@ def parse_plant(text: str, where: str = "plant.toml") -> Plant:
         text=text,
         reporting=parts.reporting,
         time_zone=str(head["zone"]) if head.get("zone") else None,
+        dates=dates,
         label_columns=tuple(map(str, head.get("labels", ()))),
     )
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from graphghha.errors import ConfigError
 from graphghha.exports.attack_labels import read_labels
 from graphghha.exports.recordings import read_recordings
 from graphghha.plants import parse_plant
@@ -75,3 +76,17 @@ def test_labels_may_name_a_node_by_its_header_or_the_end_of_its_path(tmp_path):
         (tmp_path / "labels.csv").write_text(f"start,end,nodes,class\n{line}\n")
         (event,) = read_labels(tmp_path / "labels.csv", recordings, plant)
         assert event.nodes == (column,)
+
+
+def test_the_plant_file_keeps_the_order_of_dates_for_files_that_do_not_show_it(tmp_path):
+    times = [f"06/07/2026 {row // 60:02d}:{row % 60:02d}" for row in range(120)]
+    fan = ["On" if row % 30 else "Off" for row in range(120)]
+    write(tmp_path / "run.csv", "time,T,FAN", times, [20 + row % 3 for row in range(120)], fan)
+    months = {}
+    for order in ("day first", "month first"):
+        plant = parse_plant(PLANT.replace("[plant]", f'[plant]\ndates = "{order}"'))
+        (recording,) = read_recordings([tmp_path / "run.csv"], plant).recordings
+        months[order] = int(recording.times_ms[0].astype("datetime64[ms]").astype("datetime64[M]").astype(int)) % 12 + 1
+    assert months == {"day first": 7, "month first": 6}
+    with pytest.raises(ConfigError, match="day first | month first"):
+        parse_plant(PLANT.replace("[plant]", '[plant]\ndates = "backwards"'))
