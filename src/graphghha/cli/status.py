@@ -61,7 +61,7 @@ def _show(site: dict[str, Any], is_brief: bool, display: "Display") -> None:
     if site["as_of"] is not None:
         as_of = f"data as of {display.moment(site['as_of'])}, {_span(site['behind_s'])} ago"
     doing = "lost" if site["is_lost"] else "watching" if site["is_warm"] else "filling its windows"
-    echo(f"{site['site']}  {doing}, {as_of}; model {site['model']}; {site['open_incidents']} open incidents")
+    echo(f"{site['site']}  {doing}, {as_of}; model {site['model']}; {site['open_incidents']} incidents open")
     for each in site["conditions"]:
         echo(f"  {each['priority']}: {each['text']} (since {display.moment(each['since'])})")
     if not site["conditions"]:
