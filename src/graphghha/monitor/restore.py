@@ -20,7 +20,7 @@ MOST_REASON = 1_000  # characters
 
 def restore_site(journal: Journal, name: str, detector: Detector, config: SiteConfig) -> tuple[Site, list[Event], str]:
     """Return the site as stored in the journal, or a new one with events and the reason why that cannot be used."""
-    checkpoint = None
+    checkpoint, is_unread = None, False
     try:
         checkpoint = journal.reader.checkpoint(name)
         if checkpoint is not None:
@@ -29,10 +29,11 @@ def restore_site(journal: Journal, name: str, detector: Detector, config: SiteCo
         reason = "it is not in the journal"
     except Exception as exc:  # whoever may write the journal may have written the checkpoint
         reason = (str(exc) if isinstance(exc, GraphGHHAError) else repr(exc))[:MOST_REASON]
+        is_unread = journal.path.is_file() and journal.path.stat().st_size > 0
     site, events = Site(name, detector, config), _past_events(journal, name)
     note = f"saved state is unusable; starting fresh: {reason}"
     if not events:
-        return site, [], "" if checkpoint is None else note
+        return site, [], note if checkpoint is not None or is_unread else ""
     boards: list[Callable[[], Mapping[str, Any]]] = [
         # incidents and operators' commands are also in the events, whatever happened to the checkpoint
         lambda: board_from_events(

@@ -8,7 +8,8 @@ import pytest
 
 from faults.disk import read_only
 from graphghha.errors import JournalError
-from graphghha.monitor import Journal, Monitor
+from graphghha.monitor import Journal, Monitor, Reader
+from graphghha.monitor.restore import restore_site
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from monitor_builders import CONFIG, ListSource, detector, telemetry, wide
@@ -79,6 +80,27 @@ def test_a_start_on_a_full_disk_goes_on_from_what_the_journal_holds(path, tmp_pa
     with read_only(tmp_path), Journal(path, is_patient=True) as journal:
         site = opened(journal).sites["office"]
         assert (site.steps, list(site.board_incidents)) == (35, [open_before])
+
+
+def test_a_start_on_a_full_disk_also_goes_on_while_others_read_the_journal(path, tmp_path):
+    with Journal(path) as journal:
+        monitor = opened(journal)
+        for batch in portions(0, 35):
+            monitor.step(batch)
+    with Reader(path) as other:
+        assert other.summary("office")
+        with read_only(tmp_path), Journal(path, is_patient=True) as journal:
+            assert journal.problem and opened(journal).sites["office"].steps == 35
+
+
+def test_state_that_a_full_disk_keeps_from_being_read_is_reported(path, tmp_path):
+    with Journal(path) as journal:
+        opened(journal).step(portions()[0])
+    with Journal(path) as journal, closing(sqlite3.connect(path)) as stranger:
+        stranger.execute("DROP TABLE checkpoints")
+        journal.problem = "the disk is full"
+        site, events, note = restore_site(journal, "office", detector(), CONFIG)
+    assert site.steps == 0 and events == [] and "no such table" in note
 
 
 def test_without_patience_a_full_disk_is_an_error(path, tmp_path):

@@ -25,8 +25,8 @@ Cursor = tuple[str, int]  # time and number of the last incident of a page
 class PageReader(Reader):
     """A reader with the queries of a page."""
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = super()._connect()
+    def _connect(self, *, is_alone: bool) -> sqlite3.Connection:
+        connection = super()._connect(is_alone=is_alone)
         connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         return connection
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError, NotFoundError
 from graphghha.monitor.journal.codec import unpack, unpack_rows, unpack_times
-from graphghha.monitor.journal.schema import VERSION, connect
+from graphghha.monitor.journal.schema import LOCK_WAIT_S, VERSION, connect
 from graphghha.windows import Rows
 
 # a body that is no JSON would end a query with an error, so it is asked first
@@ -25,6 +25,7 @@ OPEN = (
 )
 TIME = "CASE WHEN json_valid(body) THEN json_extract(body, '$.time') END"
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
+ALONE_WAIT_S = 1.0  # for other readers, beside whom the file is read otherwise
 UNREADABLE = "unreadable"  # the key of a body that stands for one that cannot be parsed
 
 
@@ -40,17 +41,29 @@ class Reader:
         if not self.path.is_file():
             raise NotFoundError(f"there is no journal at {self.path}")
         try:
-            connection = self._connect()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            connection, version = self._first_look()
         except (sqlite3.Error, UnicodeError) as exc:  # a message of SQLite may quote damaged bytes
             raise JournalError(f"{self.path} cannot be read as a journal: {exc}") from exc
-        self.version = int(version)
+        self.version = version
         if not 0 < version <= VERSION:
             connection.close()
             raise JournalError(
                 f"{self.path} is a journal of version {version}; this graphghha reads versions 1 to {VERSION}"
             )
         return connection
+
+    def _first_look(self) -> tuple[sqlite3.Connection, int]:
+        """Return a connection and the version of the file; read it beside others if they do not leave it alone."""
+        for is_alone in (True, False) if self._is_alone else (False,):
+            connection = self._connect(is_alone=is_alone)
+            try:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                return connection, int(version)
+            except sqlite3.OperationalError as exc:
+                connection.close()
+                if not is_alone or exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+        raise AssertionError("unreachable")
 
     def share(self) -> None:
         """Read as others do from now on, because the journal has been opened for writing."""
@@ -78,10 +91,10 @@ class Reader:
             try:
                 yield
             finally:
-                self._connection = self._connect()
+                self._connection = self._connect(is_alone=self._is_alone)
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = connect(self.path, is_alone=self._is_alone)
+    def _connect(self, *, is_alone: bool) -> sqlite3.Connection:
+        connection = connect(self.path, is_alone=is_alone, wait_s=ALONE_WAIT_S if is_alone else LOCK_WAIT_S)
         connection.text_factory = lambda data: data.decode(errors="replace")
         return connection
 

@@ -102,13 +102,17 @@ def connect(
         check_same_thread=False,
         timeout=wait_s,
     )
-    if is_alone:
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA query_only = ON")
-    if is_writer:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+    try:
+        if is_alone:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA query_only = ON")
+        if is_writer:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()  # an open handle would keep a reader out that must be alone
+        raise
     return connection
 
 
