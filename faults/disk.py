@@ -119,7 +119,7 @@ def small_disk(folder: Path) -> Iterator[None]:
 def full(folder: Path) -> Iterator[None]:
     """Fill the disk. Where no small disk could be mounted, keep the files of this process from growing instead."""
     if not os.path.ismount(folder):
-        with _file_size_limit(max(file.stat().st_size for file in folder.iterdir())):
+        with file_size_limit(max(file.stat().st_size for file in folder.iterdir())):
             yield
         return
     ballast = folder / "ballast"
@@ -132,11 +132,11 @@ def full(folder: Path) -> Iterator[None]:
 
 def read_only(folder: Path) -> contextlib.AbstractContextManager[None]:
     """Make every write fail. A file size limit is used because a disk with open files cannot be remounted read-only."""
-    return _file_size_limit(0)
+    return file_size_limit(0)
 
 
 @contextlib.contextmanager
-def _file_size_limit(size: int) -> Iterator[None]:
+def file_size_limit(size: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

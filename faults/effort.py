@@ -21,6 +21,7 @@ class Effort:
     big_messages: int = 2_000
     flood_s: float = 120.0
     journal_events: int = 500_000
+    journal_mb: int = 2_000
     locked_s: float = 45.0
     many_commands: int = 2_000
     model_flips: int = 4  # of each file
@@ -54,6 +55,7 @@ QUICK = Effort(
     big_messages=20,
     flood_s=4.0,
     journal_events=2_000,
+    journal_mb=20,
     locked_s=1.5,
     many_commands=30,
     model_flips=1,

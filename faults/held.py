@@ -6,17 +6,18 @@ import random
 import shutil
 import sqlite3
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
 
-from faults.announce import LiveSource
+from faults.announce import LiveSource, Run
 from faults.clocks import CONFIG, NAMES, ZONES
 from faults.effort import Effort
-from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none
-from faults.rig import JOURNAL, Rig
+from faults.figures import Figure, Progress, expect_all, expect_at_most, expect_none, report
+from faults.rig import JOURNAL, Rig, until
 from faults.schedule import Message, Play, regular
 from faults.toy_detector import SITE, STEP_MS, toy_building, toy_detector, toy_monitor
 from graphghha.alarms import Command, StoredEvent, Verb
@@ -29,10 +30,11 @@ from graphghha.monitor.sinks.jsonl import event_json
 from graphghha.monitor.sinks.syslog import syslog_message
 from graphghha.sources import ReadingBatch, Rejection
 
-WRITERS, MODES, ACKS, COMMANDS, FLIPS, READER, TEXT, LEAP, AHEAD, PAST = (
+WRITERS, MODES, ACKS, MIXED, COMMANDS, FLIPS, READER, TEXT, LEAP, AHEAD, PAST = (
     "a second monitor on the journal, also without its lock file",
     "files of a new state folder",
     "20 operators acknowledge the same version at once",
+    "80 mixed commands of 20 operators at once while it runs",
     "many operators' commands at once",
     "one flipped bit in a file of the model",
     "a reader that never ends its transaction",
@@ -42,6 +44,7 @@ WRITERS, MODES, ACKS, COMMANDS, FLIPS, READER, TEXT, LEAP, AHEAD, PAST = (
     "10 h of silence, then one device repeats an old time",
 )
 OPERATORS, ROWS, HOUR_MS = 20, 60, 3_600_000
+MEANWHILE, ROW_EVERY_S = 100, 0.02  # rows that arrive beside commands
 ATTACK = ((8, ROWS, "zone-01/RM_TEMP"),)
 MAX_LEAP_S = 20.0
 
@@ -53,6 +56,7 @@ def try_held(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> list
             (WRITERS, _writers),
             (MODES, _modes),
             (ACKS, _acks),
+            (MIXED, _mixed),
             (COMMANDS, _commands),
             (FLIPS, _flips),
             (READER, _reader),
@@ -105,14 +109,8 @@ def _acks(folder: Path, effort: Effort) -> list[Figure]:
         loop.start()
 
         def acknowledge(number: int) -> str:
-            try:
-                command = Command(verb=Verb.ACK, target=body["id"], by=f"operator {number}", version=body["version"])
-                send_command(folder / JOURNAL, command)
-                return "done"
-            except ConflictError:
-                return "refused"
-            except GraphGHHAError as exc:
-                return str(exc)
+            command = Command(verb=Verb.ACK, target=body["id"], by=f"operator {number}", version=body["version"])
+            return _answer(folder / JOURNAL, command)
 
         with ThreadPoolExecutor(OPERATORS) as pool:
             answers = list(pool.map(acknowledge, range(OPERATORS)))
@@ -122,6 +120,70 @@ def _acks(folder: Path, effort: Effort) -> list[Figure]:
         expect_all(ACKS, "done", answers.count("done"), 1),
         expect_all(ACKS, "refused, because the incident has changed", answers.count("refused"), OPERATORS - 1),
     ]
+
+
+def _mixed(folder: Path, effort: Effort) -> list[Figure]:
+    """Let every operator send four commands while rows arrive; compare the answers with the events in the journal."""
+    end = ROWS + MEANWHILE
+    telemetry, path = toy_building(2, end, ((8, end, "zone-01/RM_TEMP"),)), folder / JOURNAL
+    run = Run.start(path, toy_detector(2))
+    try:
+        run.feed(telemetry, 0, ROWS)
+        reader = run.monitor.journal.reader
+        (body,) = reader.incidents()
+        nodes = [name for name in telemetry.names if name.startswith("zone-02/")]
+        commands = [
+            replace(command, by=f"operator {number}, command {at}")
+            for number in range(OPERATORS)
+            for at, command in enumerate(
+                (
+                    Command(verb=Verb.ACK, target=body["id"], by="", version=body["version"]),
+                    Command(verb=Verb.COMMENT, target=body["id"], by="", reason=f"seen by {number}"),
+                    Command(verb=Verb.SHELVE, target=nodes[number], by="", reason="works", for_ms=HOUR_MS),
+                    Command(verb=Verb.SUPPRESS, target=nodes[(number + 1) % len(nodes)], by="", reason="works"),
+                )
+            )
+        ]
+        with ThreadPoolExecutor(len(commands)) as pool:
+            waiting = [pool.submit(_answer, path, command) for command in commands]
+            for row in range(ROWS, end):
+                run.source.batches.append(telemetry.batch(row, row + 1))
+                time.sleep(ROW_EVERY_S)
+            answers = {command.by: each.result() for command, each in zip(commands, waiting, strict=True)}
+        until(lambda: run.monitor.sites[SITE].steps >= end, "the last row")
+        events = Counter(
+            (event.body["by"], event.kind)
+            for event in reader.events_after(0, 10**6)
+            if event.kind in ("operator.command", "operator.refused")
+        )
+    finally:
+        run.end()
+    kind = {"done": "operator.command", "refused": "operator.refused"}
+    answered = {by: answer for by, answer in answers.items() if answer in kind}
+    once = Counter((by, kind[answer]) for by, answer in answered.items())
+    done = list(answers.values()).count("done")
+    with contextlib.closing(sqlite3.connect(path)) as stranger:
+        is_sound = stranger.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return [
+        expect_all(MIXED, "commands answered, done or refused with a reason", len(answered), len(commands)),
+        report(MIXED, "of these done", str(done)),
+        expect_none(
+            MIXED, "answers without an event, events without an answer", ((once - events) + (events - once)).total()
+        ),
+        expect_none(MIXED, "commands carried out twice", sum(count > 1 for count in events.values())),
+        expect_all(MIXED, "rows judged meanwhile", run.monitor.sites[SITE].steps - ROWS, MEANWHILE),
+        expect_all(MIXED, "journals that are sound", int(is_sound), 1),
+    ]
+
+
+def _answer(path: Path, command: Command) -> str:
+    try:
+        send_command(path, command)
+        return "done"
+    except ConflictError:
+        return "refused"
+    except GraphGHHAError as exc:
+        return str(exc)
 
 
 def _commands(folder: Path, effort: Effort) -> list[Figure]:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -31,11 +32,12 @@ from graphghha.sources.json_messages import decode
 from graphghha.sources.mapping import Mapper, Rule, Rules
 from graphghha.sources.overload import PATIENCE_S
 
-COMMANDS, MANY, NAME, NEW_NAMES, RATE = (
+COMMANDS, MANY, NAME, NEW_NAMES, RATE, FLOOD = (
     "hostile operators' commands",
     "20 operators at once, no monitor",
     "a name made to be matched in every way",
     "new names and units in every message",
+    "one device sends 20 messages/s of 2,000 readings",
     "one device sends 200 messages/s of 2,000 readings",
 )
 MAX_GROWTH_MB, MAX_CPU_S, MAX_DELAY_S = 50.0, 1.0, 1.0
@@ -50,7 +52,8 @@ def try_hostile(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed
         (MANY, _many_operators),
         (NAME, _name),
         (NEW_NAMES, _names_and_units),
-        (RATE, _rate),
+        (RATE, partial(_rate, RATE, 20)),
+        (FLOOD, partial(_rate, FLOOD, 200)),
     )
     for name, trial in trials:
         progress(name)
@@ -161,8 +164,8 @@ def _names_and_units(folder: Path, effort: Effort, chance: random.Random) -> lis
     return [expect_at_most(NEW_NAMES, what, grown, MAX_GROWTH_MB, " MB")]
 
 
-def _rate(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
-    """Let one device flood the broker while another one sends a value now and then; measure how long each one waits."""
+def _rate(fault: str, per_second: int, folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
+    """Let one device send far more than another one; measure how long the values of the other one take."""
     plant = load_plant("fcu")
     points = plant.template.replicate(2).points
     folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +188,7 @@ def _rate(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
 
         reader = Thread(target=read, daemon=True)
         until(lambda: source.status.is_connected, "a connection")
-        command = [sys.executable, "-m", "faults.rogue", str(broker.port), f"{PREFIX}/zone-02"]
+        command = [sys.executable, "-m", "faults.rogue", str(broker.port), f"{PREFIX}/zone-02", str(per_second)]
         rogue = subprocess.Popen(command, stdout=out, env=child_environment())
         try:
             reader.start()
@@ -209,8 +212,10 @@ def _rate(folder: Path, effort: Effort, chance: random.Random) -> list[Figure]:
     what = "median delay of the other device in the second half"
     is_long_enough = effort.flood_s >= 3 * PATIENCE_S  # in a shorter run nobody is limited yet
     return [
-        expect_all(RATE, "readings of the other device that arrive", len(waits), len(sent)),
-        expect_at_most(RATE, what, late, MAX_DELAY_S, " s") if is_long_enough else report(RATE, what, f"{late:.3g} s"),
-        report(RATE, "messages of the flooding device", f"{messages}, of which {counted['dropped']} were dropped"),
-        report(RATE, "readings taken in a second", f"{counted['read'] / effort.flood_s:,.0f}"),
+        expect_all(fault, "readings of the other device that arrive", len(waits), len(sent)),
+        expect_at_most(fault, what, late, MAX_DELAY_S, " s")
+        if is_long_enough
+        else report(fault, what, f"{late:.3g} s"),
+        report(fault, "messages of the flooding device", f"{messages}, of which {counted['dropped']} were dropped"),
+        report(fault, "readings taken in a second", f"{counted['read'] / effort.flood_s:,.0f}"),
     ]

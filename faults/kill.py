@@ -51,7 +51,7 @@ def try_kills(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: 
     killed = _run(folder / "killed", telemetry, rig, effort.zones, effort.kills, progress, seed)
     stored = sum(is_in_backlog(number) for number in range(1, effort.kills + 1))
     what = f"{effort.kills} kills, {stored} of them while a backlog is taken, {effort.zones} zones"
-    return _compare(FAULT, telemetry, whole, killed, what)
+    return compare(FAULT, telemetry, whole, killed, what)
 
 
 def is_in_backlog(number: int) -> bool:
@@ -59,7 +59,7 @@ def is_in_backlog(number: int) -> bool:
     return number % BACKLOG_KILLS[0] < BACKLOG_KILLS[1]
 
 
-def _compare(
+def compare(
     fault: str, telemetry: Telemetry, whole: JournalContents, killed: JournalContents, what: str
 ) -> list[Figure]:
     sent = telemetry.values[: len(whole.rows)].astype(np.float32)
@@ -95,14 +95,14 @@ def _run(
         edges = np.linspace(max(1, rig.warm_up_rows), len(telemetry), kills + 1).astype(int).tolist()
         for number, (first, end) in enumerate(zip(edges, edges[1:], strict=False), start=1):
             if is_in_backlog(number):
-                _send(device, telemetry, first, end)  # nobody runs: the broker keeps it
+                send(device, telemetry, first, end)  # nobody runs: the broker keeps it
                 _kill_in_backlog(Watcher(command, state), chance)
             else:
                 _feed_and_kill(Watcher(command, state), device, telemetry, first, end, chance)
             progress(f"{FAULT}: {number} of {kills}")
         with Watcher(command, state) as watcher:
             if not kills:
-                _send(device, telemetry, edges[0], len(telemetry))
+                send(device, telemetry, edges[0], len(telemetry))
             last = int(telemetry.times_ms[-1]) - STEP_MS
             watcher.until(lambda: watched_ms(state) >= last, "the last row")
             watcher.end()
@@ -117,15 +117,15 @@ def _feed_and_kill(
         if chance.random() < START_KILLS:
             time.sleep(chance.uniform(0.0, START_S))
             watcher.kill()
-            _send(device, telemetry, first, end)
+            send(device, telemetry, first, end)
             return
         reached = int(telemetry.times_ms[first - 1]) - STEP_MS
         watcher.until(lambda: watched_ms(watcher.state) >= reached, "the rows sent so far")
         at = chance.randint(first, end - 1)
-        _send(device, telemetry, first, at)
+        send(device, telemetry, first, at)
         time.sleep(chance.uniform(0.0, 0.05))
         watcher.kill()
-    _send(device, telemetry, at, end)
+    send(device, telemetry, at, end)
 
 
 def _kill_in_backlog(watcher: Watcher, chance: random.Random) -> None:
@@ -140,7 +140,7 @@ def _kill_in_backlog(watcher: Watcher, chance: random.Random) -> None:
         watcher.kill()
 
 
-def _send(device: Publisher, telemetry: Telemetry, first: int, end: int) -> None:
+def send(device: Publisher, telemetry: Telemetry, first: int, end: int) -> None:
     for row in range(first, end):
         publish(device, telemetry, row, row + 1)
         time.sleep(0.005)

@@ -72,6 +72,12 @@ def memory_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def highest_memory_mb(pid: int) -> float:
+    """Return the most resident memory that a process has had (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM:")), 0.0)
+
+
 def catches(pid: int, number: int) -> bool:
     """Return whether a process handles a signal (Linux)."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
@@ -82,12 +88,12 @@ def catches(pid: int, number: int) -> bool:
 class Watcher:
     """A monitor in a process of its own that a trial can kill."""
 
-    def __init__(self, command: Sequence[str], state: Path) -> None:
+    def __init__(self, command: Sequence[str], state: Path, log: Path | None = None) -> None:
         self.state = state
         state.mkdir(parents=True, exist_ok=True)
-        self._log = state / "log"
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=child_environment())
+        self._log = log or state / "log"
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen(command, stdout=out, stderr=out, env=child_environment())
 
     def __enter__(self) -> "Watcher":
         return self
@@ -110,10 +116,24 @@ class Watcher:
 
     def end(self) -> None:
         """Send SIGTERM and wait for an orderly end. A process that is still starting does not handle it yet."""
-        self.until(lambda: catches(self.pid, signal.SIGTERM), "a process that handles signals")
+        self.until_started()
         self._process.send_signal(signal.SIGTERM)
         if self._process.wait(WAIT_S) != 0:
             raise EngineError(f"the monitor process ended with code {self._process.returncode}: {self._tail()}")
+
+    def stop(self, number: signal.Signals) -> tuple[float, int | None]:
+        """Send a signal; return the seconds until the process has ended, and its code, which is None if it lives on."""
+        began = time.monotonic()
+        self._process.send_signal(number)
+        try:
+            code = self._process.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            code = None
+        return time.monotonic() - began, code
+
+    def until_started(self) -> None:
+        """Wait until the process handles SIGTERM."""
+        self.until(lambda: catches(self.pid, signal.SIGTERM), "a process that handles signals")
 
     def until(self, is_true: Callable[[], bool], what: str) -> None:
         """Wait until a condition holds, as long as the process runs."""

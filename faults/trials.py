@@ -16,11 +16,13 @@ from faults.disorder import try_disorder
 from faults.effort import Effort
 from faults.figures import Figure, Progress
 from faults.flood import try_flood
+from faults.full_disk import try_full_disk
 from faults.fuzz import try_fuzz
 from faults.held import try_held
 from faults.hostile import try_hostile
 from faults.kernel import try_kernel
 from faults.kill import try_kills
+from faults.large_journal import try_large_journal
 from faults.live import try_cuts, try_restarts
 from faults.outage import try_outages
 from faults.own_clock import try_own_clock
@@ -59,7 +61,9 @@ TRIALS: dict[str, Trial] = {
     "blind": try_blindness,
     "held": try_held,
     "disk": try_disks,
+    "full_disk": try_full_disk,
     "damage": try_damage,
+    "large_journal": try_large_journal,
     "flood": try_flood,
     "sinks": try_sinks,
     "siem": try_siem,

@@ -16,7 +16,7 @@ from graphghha.sources import open_source, parse_address
 
 def main(state: Path, address: str, zones: int, config: SiteConfig = TOY_RIG.config) -> None:
     detector = TOY_RIG.detector(zones)
-    monitor = Monitor(Journal(state / JOURNAL))
+    monitor = Monitor(Journal(state / JOURNAL, is_patient=True))
     monitor.add(SITE, detector, config)
     source = open_source(parse_address(address), site=SITE, points=detector.points, plant=detector.plant)
     service = Service(monitor, {SITE: source}, {}, drain_s=5.0)
