@@ -229,7 +229,15 @@ test("a report card shows no figure without its count", () => {
     families: { valve: { observable_events: 59, event_recall: 1, hit_at_1: 1 }, airflow_obstruction: { observable_events: 20, event_recall: 0.95, hit_at_1: 0.4 }, interlock: { observable_events: 0 } } });
   assert.equal(card.figures[0]!.says, "274 of 279 visible ones; 41 more never showed");
   assert.deepEqual(card.families.map((row) => row.name), ["airflow obstruction", "valve"]);
-  assert.deepEqual(readCard({}), { figures: [], families: [], reliability: null, shift: [] });
+  const zones = { measured: { command: "graphghha bench shift", page: "shift.md" },
+    card: { buildings: 31, observable_events: 909, event_recall: 0.8625, event_recall_interval: [0.8386, 0.8834], hit_at_1: 0.7 },
+    commissioned: { buildings: 31, observable_events: 909, event_recall: 0.9208, false_alarms_per_day: 0.4167, worst_false_alarms_per_day: 0.8333, worst_false_alarms_per_day_interval: [0.3996, 1.5325] } };
+  assert.equal(readCard(zones).figures[0]!.says.replaceAll("\u00a0", " "), "784 of 909 visible ones, 95 %: 84 % – 88 %");
+  const after = readCard(zones, true);
+  assert.deepEqual(after.figures.map((figure) => figure.value.replaceAll("\u00a0", " ")), ["92 %", "0.42"], "a commissioned model shows what commissioned ones did");
+  assert.equal(after.figures[1]!.says.replaceAll("\u00a0", " "), "median of 31 buildings; worst 0.83, 95 %: 0.40 – 1.53");
+  assert.deepEqual(after.measured, { command: "graphghha bench shift", page: "shift.md" });
+  assert.deepEqual(readCard({}), { measured: null, figures: [], families: [], reliability: null, shift: [] });
 });
 
 test("intervals and stretches", () => {

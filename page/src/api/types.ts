@@ -148,9 +148,15 @@ export interface Kpis {
   time_to_acknowledge_min?: { median: number; p90: number } | null;
   found_by_people?: { time: Time; text: string }[];
 }
+export interface Standing { zone: string; node: string; share_of_time: number }
+export interface Commissioned {
+  first: string; last: string; days: number; zones: string[]; threshold: number; own_threshold: number;
+  expected_false_per_day: [number, number]; standing: Standing[]; left_out: Standing[]; missing_points: string[];
+  reporting: Record<string, string>;
+}
 export interface ModelCard {
   site: string; model: string; signed_by: string | null; levels: Record<string, unknown>; card: string;
-  figures: Record<string, unknown>; loaded: Time | null; changes: EventLine[];
+  figures: Record<string, unknown>; commissioning: Commissioned | null; loaded: Time | null; changes: EventLine[];
 }
 
 export interface Case {

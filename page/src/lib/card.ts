@@ -5,7 +5,8 @@ export interface Figure { value: string; title: string; says: string }
 export interface Family { name: string; attacks: number; found: number; right: number }
 export interface Bin { said: number; was: number; count: number }
 export interface ShiftRow { name: string; shipped: number | null; after: number | null }
-export interface Card { figures: Figure[]; families: Family[]; reliability: Bin[] | null; shift: ShiftRow[] }
+export interface Measured { command: string; page: string }
+export interface Card { measured: Measured | null; figures: Figure[]; families: Family[]; reliability: Bin[] | null; shift: ShiftRow[] }
 
 type Json = Record<string, unknown>;
 const object = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {});
@@ -13,22 +14,31 @@ const number = (value: unknown): number | null => (typeof value === "number" && 
 const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.map(Number) : []);
 
 /** Read what the page shows of a report card; parts that are missing are left out. */
-export function readCard(figures: Json): Card {
-  const card = object(figures["card"] ?? figures), unseen = object(object(figures["unseen_cases"])["card"]);
-  return { figures: headline(card, unseen), families: families(object(figures["families"])), reliability: reliability(object(object(figures["curves"])["reliability"])), shift: shift(figures["shift"]) };
+export function readCard(figures: Json, isCommissioned = false): Card {
+  const card = object((isCommissioned ? figures["commissioned"] : undefined) ?? figures["card"] ?? figures), unseen = object(object(figures["unseen_cases"])["card"]);
+  return { measured: measured(object(figures["measured"])), figures: headline(card, unseen), families: families(object(figures["families"])), reliability: reliability(object(object(figures["curves"])["reliability"])), shift: shift(figures["shift"]) };
 }
+
+function measured(stated: Json): Measured | null {
+  return typeof stated["command"] === "string" ? { command: stated["command"], page: typeof stated["page"] === "string" ? stated["page"] : "" } : null;
+}
+
+const between = (limits: unknown, format: (value: number) => string): string =>
+  numbers(limits).length === 2 ? `, 95${NBSP}%: ${numbers(limits).map(format).join(" – ")}` : "";
 
 function headline(card: Json, unseen: Json): Figure[] {
   const found: Figure[] = [];
   const seen = number(card["observable_events"]), all = number(card["events"]), recall = number(card["event_recall"]);
   if (recall !== null && seen !== null)
-    found.push({ value: percent(recall), title: "attacks found", says: `${Math.round(recall * seen)} of ${seen} visible ones${all !== null ? `; ${all - seen} more never showed` : ""}` });
+    found.push({ value: percent(recall), title: "attacks found", says: `${Math.round(recall * seen)} of ${seen} visible ones${between(card["event_recall_interval"], percent)}${all !== null ? `; ${all - seen} more never showed` : ""}` });
   const hit = number(card["hit_at_1"]), strict = number(card["hit_at_1_strict"]);
-  if (hit !== null) found.push({ value: percent(hit), title: "right node first", says: strict !== null ? `or one no reading tells apart; strictly ${percent(strict)}` : `of ${seen ?? "the"} attacks` });
+  if (hit !== null) found.push({ value: percent(hit), title: "right node first", says: strict !== null ? `or one no reading tells apart; strictly ${percent(strict)}` : `of ${seen ?? "the"} attacks${between(card["hit_at_1_interval"], percent)}` });
   const delay = number(card["median_ttd_min"]), slow = number(card["p90_ttd_min"]);
   if (delay !== null) found.push({ value: `${delay.toFixed(0)}${NBSP}min`, title: "median delay", says: slow !== null ? `nine of ten within ${slow.toFixed(0)} min` : "" });
   const wrong = number(card["false_alarms_per_day"]), late = number(card["late_per_day"]), days = number(card["days"]);
-  if (wrong !== null) found.push({ value: wrong.toFixed(2), title: "false alarms a day", says: `${days !== null ? `over ${days} building-days` : ""}${late !== null ? `; ${late.toFixed(2)} more while a zone recovers` : ""}` });
+  const worst = number(card["worst_false_alarms_per_day"]), buildings = number(card["buildings"]);
+  if (wrong !== null && worst !== null) found.push({ value: wrong.toFixed(2), title: "false alarms a day", says: `median of ${buildings ?? "the"} buildings; worst ${worst.toFixed(2)}${between(card["worst_false_alarms_per_day_interval"], (value) => value.toFixed(2))}` });
+  else if (wrong !== null) found.push({ value: wrong.toFixed(2), title: "false alarms a day", says: `${days !== null ? `over ${days} building-days` : ""}${late !== null ? `; ${late.toFixed(2)} more while a zone recovers` : ""}` });
   const newHit = number(unseen["hit_at_1"]), newRecall = number(unseen["event_recall"]), newWrong = number(unseen["false_alarms_per_day"]), newEvents = number(unseen["observable_events"]);
   if (newHit !== null) found.push({ value: percent(newHit), title: "right node, cases never taught", says: `of ${newEvents} attacks; zone found ${percent(newRecall ?? 0)}${newWrong !== null ? `; ${newWrong.toFixed(2)} false alarms a day` : ""}` });
   const ece = number(card["ece"]);

@@ -8,6 +8,7 @@ import { Icon } from "../ui/Icon";
 import { Part } from "../ui/Part";
 import { Markdown } from "../ui/Markdown";
 import { Calibration } from "./Calibration";
+import { CommissioningRecord } from "./CommissioningRecord";
 import { Shift } from "./Shift";
 
 export function ModelScreen() {
@@ -17,24 +18,28 @@ export function ModelScreen() {
 }
 
 function Shown({ card, path }: { card: ModelCard; path: string }) {
-  const read = readCard(card.figures);
+  const read = readCard(card.figures, card.commissioning !== null);
   return (
     <>
       <div class="zone-head">
         <h1>Model {card.model.split("@")[0]}</h1><code class="dim">{card.model.split("@")[1] ?? ""}</code>
         <span class="dim row">{card.signed_by ? <><Icon name="check" /> signed by {card.signed_by}</> : "not signed"}</span>
+        <span class="dim">{card.commissioning ? `commissioned on this site, ${card.commissioning.days} days` : "not commissioned: as shipped"}</span>
         <span class="grow" />
         <a class="button" href={`/api/v1${path}`} download="model-card.json">Card as JSON</a>
         <button class="button" onClick={() => print()}><Icon name="print" /> Print</button>
       </div>
       <div class="stack">
+        {read.figures.length === 0 && <p class="dim">This model has no figures: nobody has evaluated it.</p>}
         {read.figures.length > 0 && (
           <section class="card model-figures" aria-label="Figures of the report card">
             {read.figures.map((figure) => <div key={figure.title}><div class="big-figures"><span class="figure">{figure.value}</span></div><div>{figure.title}</div><div class="small dim">{figure.says}</div></div>)}
           </section>
         )}
+        {read.measured && <p class="small dim">In simulated buildings{read.shift.length > 0 && (card.commissioning ? ", commissioned" : ", as shipped")}. Measured by <code>{read.measured.command}</code>{read.measured.page && <>; <code>{read.measured.page}</code></>}.</p>}
         <div class="model">
           <div class="stack">
+            {card.commissioning && <CommissioningRecord record={card.commissioning} />}
             {read.reliability && <Calibration bins={read.reliability} />}
             <section class="card"><header><h2>What decides about alarms</h2></header>
               <dl class="body about-node">{Object.entries(card.levels).filter(([, value]) => typeof value !== "object" || value === null).map(([name, value]) => [<dt key={name}>{name.split(".").at(-1)!.replaceAll("_", " ")}</dt>, <dd key={`${name}-value`}>{typeof value === "number" ? Number(value.toFixed(3)) : value === null ? "none" : String(value)}</dd>])}</dl></section>

@@ -40,7 +40,7 @@ _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # o
     help="Folder that keeps the fitted baselines for the next run (default: a temporary one).",
 )
 @click.option("--out", type=OUTPUT_FOLDER, help="Write report.md, figures, report.json.")
-@click.option("--write-card", is_flag=True, help="Put the report card into the README of MODEL's directory.")
+@click.option("--write-card", is_flag=True, help="Put the report card into MODEL's directory.")
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
 @click.option("--hold", is_flag=True, help="Hold each reading of an export until the next.")

@@ -74,6 +74,7 @@ def _facts(directory: Path) -> dict[str, Any]:
     from graphghha.models import SIGNATURE, load_model, read_signature
 
     loaded = load_model(directory)
+    record = loaded.commissioning
     thresholds, calibration = loaded.thresholds, loaded.calibration
     stated = read_signature(directory)[0] if (directory / SIGNATURE).exists() else None
     return {
@@ -86,4 +87,6 @@ def _facts(directory: Path) -> dict[str, Any]:
         "group": asdict(thresholds.group),
         "calibration": {"inverse_temperature": calibration.inverse_temperature, "bias": list(calibration.bias)},
         "budget_per_day": thresholds.search and thresholds.search.budget_per_day,
+        "figures": dict(loaded.figures.get("commissioned" if record else "card") or {}),
+        "commissioning": asdict(record) if record else None,
     }

@@ -102,7 +102,6 @@ def commission(
             missing_points=_missing(graph, fitted.levels, zones, model.template),
             reporting=reporting_of(days.compared, model.zone_preprocessing, model.template),
         ),
-        card="",
     )
 
 

@@ -7,6 +7,8 @@ from graphghha.models.directory import (
     check_destination,
     load_model,
     model_for_sites,
+    read_commissioning,
+    read_figures,
     save_model,
     shipped_model,
 )
@@ -30,6 +32,8 @@ __all__ = [
     "check_destination",
     "load_model",
     "log_probabilities",
+    "read_commissioning",
+    "read_figures",
     "read_signature",
     "save_model",
     "model_for_sites",

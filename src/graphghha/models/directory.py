@@ -11,6 +11,7 @@
 | limits.json, commissioning.json | limits for the threshold of a site; the record of its commissioning |
 | calibration.json, thresholds.json | calibration of the probabilities; alarm and incident rules |
 | README.md | the model card with its report card |
+| card.json | the figures of the card for programs, if it has any |
 | model.onnx | the network for onnxruntime, if `graphghha export --for-engine` has put it there |
 | manifest.json | SHA-256 of every file |
 | signature.json | who vouches for the manifest, if `graphghha model sign` has signed it |
@@ -21,7 +22,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,7 +35,7 @@ from safetensors.numpy import load_file, save
 from graphghha.errors import CheckpointError, GraphGHHAError, NotFoundError
 from graphghha.graph import CpsGraph, read_graph, write_graph
 from graphghha.models.calibration import Calibration
-from graphghha.models.manifest import MANIFEST, verify_manifest, write_manifest
+from graphghha.models.manifest import MANIFEST, read_small_json, verify_manifest, write_manifest
 from graphghha.models.site import CommissioningRecord, Limits
 from graphghha.models.thresholds import Thresholds
 from graphghha.models.weights import check_network
@@ -53,6 +54,8 @@ from graphghha.windows.evidence import FEATURES, KIND
 
 Arrays = Mapping[str, NDArray[Any]]
 NETWORK_FILE = "model.onnx"
+CARD_FILE = "card.json"
+CARD_FORMAT = "graphghha-card/1"
 # what goes wrong with files whose hashes are right and whose content makes no sense
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 SHIPPED = Path(__file__).parent / "default"  # written by `graphghha train --preset default`
@@ -72,6 +75,7 @@ class Model:
     known_answer: Arrays  # features [s f], probabilities [s c]
     provenance: Mapping[str, Any]
     card: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)  # of the card, for programs
     limits: Limits | None = None  # of a model that judges zones
     commissioning: CommissioningRecord | None = None  # of a model that was commissioned at a site
     network_file: Path | None = None  # ONNX form of the network, for engines without torch and compiler
@@ -230,6 +234,9 @@ def _write(model: Model, fresh: Path) -> None:
     ):
         (fresh / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant}\n", encoding="utf-8")
+    if model.figures:
+        card = {"format": CARD_FORMAT, **model.figures}
+        (fresh / CARD_FILE).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     if model.network_file:
         shutil.copyfile(model.network_file, fresh / NETWORK_FILE)
     write_manifest(fresh)
@@ -257,12 +264,29 @@ def load_model(directory: Path) -> Model:
             known_answer=load_file(directory / "known_answer.safetensors"),
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),
-            limits=_read_optional(directory / "limits.json", Limits),
-            commissioning=_read_optional(directory / "commissioning.json", CommissioningRecord),
+            figures=read_figures(directory),
+            limits=_read_limits(directory / "limits.json"),
+            commissioning=read_commissioning(directory),
             network_file=network if (network := directory / NETWORK_FILE).exists() else None,
         )
     except (GraphGHHAError, OSError, SafetensorError, *_MALFORMED) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc
+
+
+def read_figures(directory: Path) -> dict[str, Any]:
+    """Return the figures of a model's card as JSON, empty if it has none; CheckpointError if they cannot be read."""
+    if not (path := directory / CARD_FILE).exists():
+        return {}
+    figures = read_small_json(path)
+    if (found := figures.pop("format", None)) != CARD_FORMAT:
+        raise CheckpointError(f"{path}: has format {found!r}, but this version reads {CARD_FORMAT!r}")
+    return figures
+
+
+def read_commissioning(directory: Path) -> CommissioningRecord | None:
+    """Return the record of a model's commissioning, None if it has not been commissioned."""
+    path = directory / "commissioning.json"
+    return CommissioningRecord.from_dict(read_small_json(path)) if path.exists() else None
 
 
 def _load_preprocessing(directory: Path, scaler: Scaler, features: Any) -> Preprocessing | EvidencePreprocessing:
@@ -279,8 +303,8 @@ def _optional(model: Model) -> dict[str, Limits | CommissioningRecord | None]:
     return {"limits": model.limits, "commissioning": model.commissioning}
 
 
-def _read_optional(path: Path, kind: Any) -> Any:
-    return kind.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+def _read_limits(path: Path) -> Limits | None:
+    return Limits.from_dict(read_small_json(path)) if path.exists() else None
 
 
 def _contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:

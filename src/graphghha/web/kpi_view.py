@@ -1,21 +1,17 @@
 """Figures of the alarm system: ISA-18.2 beside its targets, and how often the monitor was right."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphghha._util.times import iso, parse_time_ms
-from graphghha.alarms import StoredEvent
 from graphghha.monitor import kpi
 from graphghha.monitor.incident_json import zone_name
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.kpi import REAL
-from graphghha.web.contract.incidents import Bin, Count, Delays, Kpis, ModelCard, Target18, Week
-from graphghha.web.events import to_line
+from graphghha.web.contract.incidents import Bin, Count, Delays, Kpis, Target18, Week
 from graphghha.web.library import Library, SiteAbout
-from graphghha.web.site_view import as_of
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 LEAST_DAYS = 1.0
@@ -23,7 +19,6 @@ LEAST_FOR_SHARE = 20  # announcements; fewer say nothing about a share of ten no
 WEEK_MS = 7 * 86_400_000
 MOST_WEEKS = 12
 MOST_INCIDENTS = 10_000
-MOST_CARD = 200_000  # characters
 # key, title, unit, target in words, the largest value that is within it
 TARGETS = (
     ("per_10_min", "announcements in 10 minutes, on average", "", "at most 1", 1.0),
@@ -136,21 +131,3 @@ def _honesty(judged: list[dict[str, Any]]) -> list[Bin]:
         real = sum(body["disposition"]["is"] in REAL for body in inside)
         bins.append(Bin(low=low, high=high, judged=len(inside), real=real))
     return bins
-
-
-def model_card(library: Library, about: SiteAbout, directory: Path | None) -> ModelCard:
-    """Return what is known of the model in use."""
-    swaps = library.reader.events_before(None, 20, ("model.*", "site.watching"))
-    own: list[StoredEvent] = [event for event in swaps if event.site == about.name]
-    path = directory / "README.md" if directory else None
-    card = path.read_text(encoding="utf-8", errors="replace")[:MOST_CARD] if path and path.is_file() else ""
-    return ModelCard(
-        site=about.name,
-        model=about.model,
-        signed_by=about.body.get("signed_by"),
-        levels=dict(about.body["numbers"]),
-        card=card,
-        figures={},
-        loaded=iso(own[0].time_ms) if own else as_of(library.reader.summary(about.name)),
-        changes=[to_line(event) for event in own],
-    )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphghha.engine import AnyScorer, EngineConfig
 from graphghha.lab.baselines import BaselineConfig, BaselineSuite
 from graphghha.lab.baselines.suite import check_can_be_compared
-from graphghha.lab.evaluation.model_card import model_card
+from graphghha.lab.evaluation.model_card import card_figures, model_card
 from graphghha.lab.evaluation.protocols import DeployConfig, EvaluationTask, deploy_task, files_task
 from graphghha.lab.evaluation.report import add_equal_false_alarms, baseline_row, build_report, without_nan
 from graphghha.lab.evaluation.report_page import write_report
@@ -39,8 +39,8 @@ def evaluate_model(
 ) -> dict[str, Any]:
     """Evaluate a model directory on labelled telemetry or, without `data`, on the buildings of the deploy protocol.
 
-    With `write_card` the report card goes into the README of the model directory. `on_start` is called with the number
-    of days to score.
+    With `write_card` the report card goes into README and card.json of the model directory. `on_start` is called with
+    the number of days to score.
     """
     if out:
         require_matplotlib()  # now, and not after an hour of work
@@ -49,7 +49,7 @@ def evaluate_model(
     on_start(task.total_days)
     report = evaluate_task(task, baselines=baselines, work=work, out=out, progress=progress, on_day=on_day)
     if write_card:
-        save_model(replace(model, card=model_card(model, report)), directory)
+        save_model(replace(model, card=model_card(model, report), figures=card_figures(report)), directory)
     return report
 
 

@@ -1,5 +1,6 @@
 """The README of a model directory: what the model is, what it was trained on, and its report card."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,7 +44,6 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
         for name, scores in sorted(report["families"].items())
         if scores["observable_events"]
     ]
-    options = " ".join(f"--{name.replace('_', '-')} {config[name]}" for name in _OPTIONS)
     adu = model.adu_config
     return "\n".join(
         [
@@ -66,10 +66,46 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
             *_further(model, report),
             *_unseen_cases(report),
             *_comparison(report),
-            f"Command: `graphghha evaluate MODEL {options}{' --baselines' if 'baselines' in report else ''}`.",
+            f"Command: `{_command(report)}`.",
             "",
         ]
     )
+
+
+def card_figures(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of an evaluation's JSON that a program shows of a card."""
+    config = report["config"]
+    figures: dict[str, Any] = {
+        "measured": {
+            "command": _command(report),
+            "buildings": config["runs"],
+            "zones": config["zones"],
+            "days": config["days"],
+        },
+        "card": dict(report["card"]),
+        "families": {
+            name: {key: scores[key] for key in ("observable_events", "event_recall", "hit_at_1")}
+            for name, scores in sorted(report["families"].items())
+        },
+        "curves": {"reliability": report["curves"]["reliability"]},
+    }
+    if "unseen_cases" in report:
+        figures["unseen_cases"] = {"card": dict(report["unseen_cases"]["card"])}
+    return {name: _finite(part) for name, part in figures.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with None in place of numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _command(report: Mapping[str, Any]) -> str:
+    options = " ".join(f"--{name.replace('_', '-')} {report['config'][name]}" for name in _OPTIONS)
+    return f"graphghha evaluate MODEL {options}{' --baselines' if 'baselines' in report else ''}"
 
 
 def _is_exam(model: Model) -> bool:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 
 from graphghha._util.times import iso
 from graphghha.errors import ConflictError
-from graphghha.web import history_view, kpi_view, site_view, studio_view, zone_view
+from graphghha.web import history_view, kpi_view, model_view, site_view, studio_view, zone_view
 from graphghha.web.context import Parts, Site, Who, address, needs
 from graphghha.web.contract.incidents import Kpis, ModelCard
 from graphghha.web.contract.signals import History, ScoreHistory
@@ -99,7 +99,7 @@ def read_kpis(about: Site, parts: Parts, begin: Begin = None, to: Moment = None)
 @router.get("/sites/{site}/model")
 def read_model(about: Site, parts: Parts) -> ModelCard:
     """The model in use, its numbers and its card."""
-    return kpi_view.model_card(parts.library, about, parts.config.model_in_use(about.name, about.model))
+    return model_view.model_card(parts.library, about, parts.config.model_in_use(about.name, about.model))
 
 
 @router.post("/sites/{site}/stops", status_code=201, dependencies=[needs("stop")])

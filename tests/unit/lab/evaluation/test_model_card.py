@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from graphghha.lab.evaluation.model_card import model_card
+from graphghha.lab.evaluation.model_card import card_figures, model_card
 from graphghha.models import load_model, shipped_model
 
 STORED = Path(__file__).parents[4] / "docs/results/deploy/report.json"
@@ -13,6 +13,7 @@ def test_the_shipped_card_follows_from_the_stored_report():
     model, report = load_model(shipped_model("fcu")), json.loads(STORED.read_text(encoding="utf-8"))
     assert report["model"] == model.fingerprint
     assert model.card == model_card(model, report)
+    assert model.figures == card_figures(report)
 
 
 def test_an_undefined_figure_is_called_undefined():

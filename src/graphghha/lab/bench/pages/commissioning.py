@@ -1,6 +1,7 @@
 """docs/results/commissioning.md: what commissioning depends on, from the JSON of `bench commissioning`."""
 
 from pathlib import Path
+from typing import Any
 
 from graphghha.lab.bench.pages.shift import interval, share
 from graphghha.lab.markdown import Result, table
@@ -19,9 +20,33 @@ def commissioning_page(result: Result, directory: Path) -> Path:
     """Write the page and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     config = result["config"]
-    options = f"--model {config['model']} --seed {config['seed']}"
-    options += "".join(f' --trial "{name}"' for name in config["trials"])
-    lines = [
+    text = [
+        "# What commissioning depends on",
+        "",
+        " ".join(INTRODUCTION.format(gap=config["schedule"]["mean_gap_days"]).split()),
+        "",
+        f"Measured by {commissioning_command(result)}.",
+        "",
+        *table(
+            ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node"),
+            commissioning_lines(result),
+        ),
+    ]
+    page = directory / "commissioning.md"
+    page.write_text("\n".join(text) + "\n", encoding="utf-8")
+    return page
+
+
+def commissioning_command(result: Result) -> str:
+    """Return the command that measured a result, as Markdown."""
+    config = result["config"]
+    trials = "".join(f' --trial "{name}"' for name in config["trials"])
+    return f"`graphghha bench commissioning --model {config['model']} --seed {config['seed']}{trials}`"
+
+
+def commissioning_lines(result: Result) -> list[tuple[Any, ...]]:
+    """Return the rows of the table, one for each trial."""
+    return [
         (
             row["trial"],
             row["buildings"],
@@ -33,21 +58,6 @@ def commissioning_page(result: Result, directory: Path) -> Path:
         )
         for row in result["rows"]
     ]
-    text = [
-        "# What commissioning depends on",
-        "",
-        " ".join(INTRODUCTION.format(gap=config["schedule"]["mean_gap_days"]).split()),
-        "",
-        f"Measured by `graphghha bench commissioning {options}`.",
-        "",
-        *table(
-            ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node"),
-            lines,
-        ),
-    ]
-    page = directory / "commissioning.md"
-    page.write_text("\n".join(text) + "\n", encoding="utf-8")
-    return page
 
 
 def _rate(per_day: float, days: float) -> str:

@@ -44,10 +44,10 @@ def _section(model: str, results: Sequence[Result]) -> list[str]:
     for result in results:
         for row in result["rows"]:
             views.setdefault(row["commissioned"], {}).setdefault(row["condition"], []).append(row)
-    pooled = {view: {name: _pool(rows) for name, rows in conditions.items()} for view, conditions in views.items()}
+    pooled = {view: {name: pool(rows) for name, rows in conditions.items()} for view, conditions in views.items()}
     days = results[-1]["config"].get("commission_days", 0)
     names = {False: "as shipped", True: f"after {days} days of commissioning"}
-    commands = [_command(model, result) for result in results]
+    commands = [shift_command(model, result) for result in results]
     text = ["", f"## {model}", "", f"Measured by {', '.join(dict.fromkeys(commands))}.", ""]
     text += table(
         ("", "false alarms a day: median, worst", "quiet: median, worst", "found", "right node", "attacks"),
@@ -62,7 +62,8 @@ def _section(model: str, results: Sequence[Result]) -> list[str]:
     return text
 
 
-def _command(model: str, result: Result) -> str:
+def shift_command(model: str, result: Result) -> str:
+    """Return the command that measured a result, as Markdown."""
     config = result["config"]
     options = "" if model == "fcu" else f" --model {model}"
     for name in ("commission_days", "pause_days"):
@@ -71,7 +72,7 @@ def _command(model: str, result: Result) -> str:
     return f"`graphghha bench shift{options} --seed {config['seed']}`"
 
 
-def _pool(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def pool(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return several rows of one condition as one."""
     days, events = sum(row["days"] for row in rows), sum(row["events"] for row in rows)
     false, quiet = (

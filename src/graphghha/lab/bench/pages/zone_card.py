@@ -1,0 +1,195 @@
+"""The card of a model that judges zones, from the results of `bench shift` and `bench commissioning`."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_lines
+from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command
+from graphghha.lab.markdown import Result, table
+from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
+from graphghha.models import Model
+
+HARDEST = 6  # conditions that are listed one by one
+
+CANNOT = (
+    "It has never seen real telemetry: the buildings, their faults and the attacks are simulated.",
+    "An attack that shows in no reading is not found; it is not counted in the figures above either.",
+    "Where only half of the points exist ({points}) or nearly everything differs at once ({all}), it finds about half.",
+    "It compares the zones of a building with each other. In a building of one zone it finds {one_zone} of the visible "
+    "attacks, and names the right node in {one_zone_named}.",
+    "Attacks that stand in the days of commissioning hide later ones: {attacked} are found then.",
+    "An attacker who knows the model, the levels and all readings, and who may report anything at one node, can stay "
+    "hidden. The search of docs/results/attacker.md is a smoke run of two attacks, so this is no measured share.",
+    "It expects a reading a minute, and needs six hours of readings before it judges.",
+)
+
+
+def zone_card(model: Model, name: str, shift: Result, commissioning: Result) -> str:
+    """Return the card as Markdown."""
+    views = _views(shift)
+    trials = {row["trial"]: row for row in commissioning["rows"]}
+    return "\n".join(
+        [
+            f"# Detector `{name}` for plant `{model.plant}`",
+            "",
+            *_what(model),
+            "",
+            "## Figures",
+            "",
+            f"{len(views[False])} simulated buildings of {shift['config']['zones']} zones: a reference building and "
+            f"others that differ from it, most in one way; January and July, {shift['config']['days']} days each. "
+            f"Intervals are of 95 %. Command: {shift_command(name, shift)}; page: docs/results/shift.md.",
+            "",
+            *table(
+                ("", "visible attacks", "found", "right node", "false alarms a day: median", "worst"),
+                [(_state(shift, view), *_summary(rows)) for view, rows in views.items()],
+            ),
+            "",
+            f"The {HARDEST} buildings in which it finds least after commissioning:",
+            "",
+            *table(("building", "as shipped", "commissioned", "false alarms a day"), _hardest(views)),
+            "",
+            f"Random buildings. Command: {commissioning_command(commissioning)}; page: docs/results/commissioning.md.",
+            "",
+            *table(
+                ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node"),
+                commissioning_lines(commissioning),
+            ),
+            "",
+            "## What it cannot see",
+            "",
+            *(f"- {line.format(**_hard_cases(views, trials))}" for line in CANNOT),
+            "",
+            "## Licence",
+            "",
+            "Apache-2.0, as the package that it comes with.",
+            "",
+        ]
+    )
+
+
+def zone_figures(name: str, shift: Result) -> dict[str, Any]:
+    """Return the figures of the card for programs."""
+    views = _views(shift)
+    shipped, after = views[False], views.get(True, {})
+    return {
+        "measured": {
+            "command": shift_command(name, shift).strip("`"),
+            "page": "docs/results/shift.md",
+            "buildings": len(shipped),
+            "zones": shift["config"]["zones"],
+            "commission_days": shift["config"].get("commission_days", 0),
+        },
+        "card": _figures(shipped),
+        **({"commissioned": _figures(after)} if after else {}),
+        "shift": [
+            {
+                "name": condition.replace("-", " "),
+                "shipped": round(_rate(row), 4),
+                "after": round(_rate(after[condition]), 4) if condition in after else None,
+            }
+            for condition, row in shipped.items()
+        ],
+    }
+
+
+def _what(model: Model) -> list[str]:
+    """Return what the model is and how it was trained."""
+    adu, recipe, seen = model.adu_config, model.provenance["recipe"], model.provenance["cases_seen"]
+    catalogue = f"{len(seen)} cases of the catalogue were seen" if seen else "no case of the catalogue was seen"
+    return [
+        f"It reads the {len(model.template.points)} points of a fan-coil unit once a minute and judges whether a zone "
+        "is attacked, and then which node. Every zone is compared with the other zones of its building, and with what "
+        "is usual at the site once it is commissioned.",
+        "",
+        f"A {adu['layer']} ADU of {adu['layers']} layers, {adu['heads']} heads and width {adu['width']}. What each "
+        f"signal should read was learned in {recipe['expectation_buildings']} random simulated buildings, the usual "
+        f"levels in {recipe['level_buildings']} and the attacks in {recipe['attacked_buildings']} "
+        f"({model.provenance['windows']} windows). The attacks were generic ones of random size at random nodes; "
+        f"{catalogue}. Limits of the threshold come from {recipe['validation_buildings']} further buildings. "
+        f"Seed {recipe['seed']}, graphghha {model.provenance['versions']['graphghha']}.",
+    ]
+
+
+def _views(shift: Result) -> dict[bool, dict[str, dict[str, Any]]]:
+    views: dict[bool, dict[str, dict[str, Any]]] = {}
+    for row in shift["rows"]:
+        views.setdefault(row["commissioned"], {})[row["condition"]] = pool([row])
+    return views
+
+
+def _state(shift: Result, is_commissioned: bool) -> str:
+    return f"after {shift['config']['commission_days']} days of commissioning" if is_commissioned else "as shipped"
+
+
+def _rate(row: Mapping[str, Any]) -> float:
+    return float(row["false"]) / float(row["days"])
+
+
+def _totals(rows: Mapping[str, dict[str, Any]]) -> tuple[int, int, int]:
+    """Return visible attacks, found ones and those whose node was named."""
+    events, found, named = (sum(int(row[name]) for row in rows.values()) for name in ("events", "found", "named"))
+    return events, found, named
+
+
+def _worst(rows: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return max(rows.values(), key=_rate)
+
+
+def _summary(rows: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
+    events, found, named = _totals(rows)
+    worst = _worst(rows)
+    return (
+        str(events),
+        share(found, events),
+        share(named, events),
+        f"{median(map(_rate, rows.values())):.2f}",
+        interval(_rate(worst), poisson_interval(worst["false"], worst["days"])),
+    )
+
+
+def _figures(rows: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    events, found, named = _totals(rows)
+    worst = _worst(rows)
+    return {
+        "buildings": len(rows),
+        "days": sum(row["days"] for row in rows.values()),
+        "observable_events": events,
+        "event_recall": round(found / events, 4),
+        "event_recall_interval": _rounded(*wilson_interval(found, events)),
+        "hit_at_1": round(named / events, 4),
+        "hit_at_1_interval": _rounded(*wilson_interval(named, events)),
+        "false_alarms_per_day": round(median(map(_rate, rows.values())), 4),
+        "worst_false_alarms_per_day": round(_rate(worst), 4),
+        "worst_false_alarms_per_day_interval": _rounded(*poisson_interval(worst["false"], worst["days"])),
+    }
+
+
+def _rounded(low: float, high: float) -> list[float]:
+    return [round(low, 4), round(high, 4)]
+
+
+def _hardest(views: Mapping[bool, Mapping[str, dict[str, Any]]]) -> Sequence[tuple[str, ...]]:
+    after = views[True]
+    names = sorted(after, key=lambda name: after[name]["found"] / after[name]["events"])[:HARDEST]
+    return [
+        (name, *(_found(views[view][name]) for view in (False, True)), f"{_rate(after[name]):.2f}") for name in names
+    ]
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    return f"{share(row['found'], row['events'])} of {row['events']}"
+
+
+def _hard_cases(
+    views: Mapping[bool, Mapping[str, dict[str, Any]]], trials: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    one, attacked = trials["1 zone"], trials["attacks on every zone in the 14 days"]
+    return {
+        "points": _found(views[True]["points-14"]),
+        "all": _found(views[True]["all-at-once"]),
+        "one_zone": f"{one['event_recall']:.2f} of {one['events']}",
+        "one_zone_named": f"{one['hit_at_1']:.2f}",
+        "attacked": f"{attacked['event_recall']:.2f} of {attacked['events']}",
+    }
