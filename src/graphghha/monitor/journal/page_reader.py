@@ -45,6 +45,14 @@ class PageReader(Reader):
         bodies = [json.loads(body) for body, *_ in rows[:limit]]
         return bodies, (str(rows[limit - 1][1]), int(rows[limit - 1][2])) if len(rows) > limit else None
 
+    def list_and_count(
+        self, wanted: IncidentFilter, *, after: Cursor | None = None, limit: int = 50
+    ) -> tuple[list[dict[str, Any]], Cursor | None, int]:
+        """Return a page of incidents, the cursor of the next page, and how many there are on all pages."""
+        bodies, following = self.list_incidents(wanted, after=after, limit=limit)
+        is_all = after is None and following is None
+        return bodies, following, len(bodies) if is_all else self.count_incidents(wanted)
+
     def count_incidents(self, wanted: IncidentFilter) -> int:
         """Return how many incidents there are."""
         query, arguments = count_query(wanted)

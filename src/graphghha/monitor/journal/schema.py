@@ -80,6 +80,14 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX events_of_people ON events (number) WHERE kind GLOB 'operator.*' OR kind GLOB 'access.*';
     {FILL_INCIDENTS}
     """,
+    # partial, so that a query by anything else does not take them: a query has to say that the column is not null
+    """
+    CREATE INDEX incidents_by_state
+        ON incidents (site, state, time, number, zone, priority, is_open, disposition, root) WHERE state IS NOT NULL;
+    CREATE INDEX incidents_by_text
+        ON incidents (site, time, number, zone, state, priority, is_open, disposition, root, text)
+        WHERE text IS NOT NULL;
+    """,
 )
 VERSION = len(MIGRATIONS)
 
@@ -172,7 +180,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         if version == 0:
             return True
         (newer,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('eras', 'hours')").fetchone()
-        if newer != version - 1:  # each of these tables came with a version
+        if newer != min(version, 3) - 1:  # versions 2 and 3 each brought one of these tables
             return False
         if not _has_its_columns(connection, version):
             return False

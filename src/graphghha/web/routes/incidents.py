@@ -86,10 +86,10 @@ def list_incidents(
     """A page of incidents, newest first."""
     reader = parts.library.reader
     number = reader.last_event_number()
-    bodies, after = reader.list_incidents(wanted, after=_cursor(cursor), limit=limit)
+    bodies, after, total = reader.list_and_count(wanted, after=_cursor(cursor), limit=limit)
     return Incidents(
         items=_lines(parts, bodies),
-        total=reader.count_incidents(wanted),
+        total=total,
         unfiltered=reader.count_incidents(IncidentFilter(sites=parts.library.sites(who))),
         next=f"{after[0]}~{after[1]}" if after else None,
         number=number,
