@@ -18,7 +18,9 @@ CANNOT = (
     "Where only half of the points exist ({points}) or nearly everything differs at once ({all}), it finds about half.",
     "It compares the zones of a building with each other. In a building of one zone it finds {one_zone} of the visible "
     "attacks, and names the right node in {one_zone_named}.",
-    "Attacks that stand in the days of commissioning hide later ones: {attacked} are found then.",
+    "Attacks in the days of commissioning are left out where they stand out. {attacked} later ones are found then, and "
+    "{quiet} after quiet days.",
+    "The same attack on all zones at once looks like the weather: {everywhere} of the attacked zones are in alarm.",
     "An attacker who knows the model, the levels and all readings, and who may report anything at one node, can stay "
     "hidden. The search of docs/results/attacker.md is a smoke run of two attacks, so this is no measured share.",
     "It expects a reading a minute, and needs six hours of readings before it judges.",
@@ -186,10 +188,13 @@ def _hard_cases(
     views: Mapping[bool, Mapping[str, dict[str, Any]]], trials: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
     one, attacked = trials["1 zone"], trials["attacks on every zone in the 14 days"]
+    everywhere = trials["the same attacks on all zones at once"]
     return {
         "points": _found(views[True]["points-14"]),
         "all": _found(views[True]["all-at-once"]),
         "one_zone": f"{one['event_recall']:.2f} of {one['events']}",
         "one_zone_named": f"{one['hit_at_1']:.2f}",
         "attacked": f"{attacked['event_recall']:.2f} of {attacked['events']}",
+        "quiet": f"{trials['14 days']['event_recall']:.2f}",
+        "everywhere": f"{everywhere['event_recall']:.2f} of {everywhere['events']}",
     }
