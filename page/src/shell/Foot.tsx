@@ -1,7 +1,7 @@
 // What lies over and under every screen: toast, live regions, the phone's bottom bar, the foot of a print.
 import { clock, day, zoneName } from "../lib/format";
 import { assertive, polite } from "../store/announcements";
-import { here } from "../store/router";
+import { here, route } from "../store/router";
 import { session } from "../store/session";
 import { about, asOfSlowly, zone } from "../store/site";
 import { line } from "../store/toasts";
@@ -44,11 +44,11 @@ export function BottomBar() {
 }
 
 export function PrintFoot() {
-  const now = asOfSlowly.value;
+  const now = asOfSlowly.value, address = route.value && location.href; // another screen is another address
   return (
     <p class="print-foot">
       {about.value?.name}, as of {now ? `${day(now, zone.value)} ${clock(now, zone.value)} ${zoneName(now, zone.value)}` : "unknown"}, printed by {session.value?.person}.
-      {` ${location.href}`}
+      {` ${address}`}
     </p>
   );
 }

@@ -50,9 +50,9 @@ export function Header() {
 function SiteChoice() {
   const all = sites.value;
   const name = route.value.site ?? "";
-  if (all.length <= 1) return <strong class="cut site-choice">{name}</strong>;
+  if (all.length <= 1) return <strong class="cut site-choice" title={name}>{name}</strong>;
   return (
-    <select class="site-choice" aria-label="Site" value={name} onChange={(event) => go(address(event.currentTarget.value, "overview"))}>
+    <select class="site-choice" aria-label="Site" title={name} value={name} onChange={(event) => go(address(event.currentTarget.value, "overview"))}>
       {all.map((site) => <option key={site.name} value={site.name}>{site.name}</option>)}
     </select>
   );
