@@ -141,6 +141,24 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, a
     window.close()
 
 
+def test_a_model_shows_its_figures_and_its_card_is_printed_whole_on_white(window):
+    page = window.page
+    window.open("overview")
+    page.get_by_role("link", name="All alarms").wait_for()
+    window.open("model")
+    figures = page.get_by_role("region", name="Figures of the report card")
+    figures.get_by_text("attacks found", exact=True).wait_for()
+    assert re.search(r"\d+ of \d+ visible ones", figures.inner_text())
+    page.emulate_media(media="print")
+    _keep(window, "model-print")
+    cut = (
+        "[...document.querySelectorAll('.card-text, .cut')].filter((each) => each.scrollHeight > each.clientHeight + 1)"
+    )
+    assert page.evaluate(f"{cut}.map((each) => each.className)") == []
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--page').trim()") == "#fff"
+    assert page.locator(".print-foot").inner_text().endswith("/#/demo/model")
+
+
 def _keep(window, name: str) -> None:
     """Keep a picture of a screen for people who look at it."""
     folder = ROOT / "out" / "screens"
