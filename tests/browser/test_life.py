@@ -151,7 +151,7 @@ def test_a_silent_source_is_shown_and_nothing_looks_normal(browser, tmp_path):
             window = Window(browser, entrance.split("/?")[0])
             page = window.page
             page.goto(entrance)
-            page.get_by_text("Nobody is watching: the source is silent").wait_for(timeout=FOUND_MS)
+            page.get_by_role("heading", name="Nobody is watching: the source is silent").wait_for(timeout=FOUND_MS)
             page.get_by_text("Alarms that stood keep standing.").wait_for()
             page.get_by_text("32 unknown").first.wait_for()
             assert page.locator(".tile").count() == 1
