@@ -79,18 +79,12 @@ def test_a_second_browser_with_an_old_version_is_refused(browser, served, entere
     second.page.get_by_role("dialog").wait_for(state="detached")
     second.page.get_by_role("button", name="Shelve...").first.click()
     assert second.page.get_by_label("Reason").input_value() == "looks fine from here"
+    first.page.get_by_role("button", name="More actions").first.click()
+    first.page.get_by_role("button", name="Bring back...").click()
+    first.page.get_by_role("button", name="Bring back", exact=True).click()
+    first.page.get_by_text(re.compile("^Brought back: Zone 2")).wait_for()
     first.close()
     second.close(expected="409")
-
-
-def test_what_is_shelved_is_brought_back(window, attacked):
-    page = window.page
-    page.goto(f"{window.address}/{attacked}")
-    page.get_by_role("heading", level=1).filter(has_text="outdoor-air damper").wait_for()
-    page.get_by_role("button", name="More actions").first.click()
-    page.get_by_role("button", name="Bring back...").click()
-    page.get_by_role("button", name="Bring back", exact=True).click()
-    page.get_by_text(re.compile("^Brought back: Zone 2")).wait_for()
 
 
 def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked):
