@@ -19,7 +19,7 @@ from graphghha.engine import EngineConfig
 from graphghha.engine.zone_scorer import ZoneScorer, zone_odds
 from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
-from graphghha.models import CommissioningRecord, Model, StandingFault, Thresholds
+from graphghha.models import CommissioningRecord, Limits, Model, StandingFault, Thresholds
 from graphghha.models.calibration import Calibration
 from graphghha.windows import Levels
 from graphghha.windows.evidence import HISTORY, Compared, Layout
@@ -44,6 +44,16 @@ class OwnDays:
     leading: NDArray[np.int64]  # [k Z] node of the template with the highest log-odds
 
 
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    """The levels of a site, and what its days looked like."""
+
+    levels: Levels
+    own: OwnDays  # to these levels, out of fold
+    view: OwnDays  # to the shipped levels
+    abnormal: NDArray[np.bool_]  # [k Z] what was not learned from, or is listed
+
+
 def commission(
     model: Model,
     graph: CpsGraph,
@@ -65,27 +75,21 @@ def commission(
             "shipped one; give 14 days"
         )
     zones = graph.zone_names or ("",)
-    view = shipped_view(model, graph, days, engine)
-    abnormal = episodes_above(view.odds, limits.shipped)  # [k Z]
-    days = without_rows(days, _left_out(view, abnormal, len(days.day)))
-    fitted, own = _fitted(model, graph, days, engine)
-    for _ in range(ROUNDS):
-        # what is left out no longer hides the rest: more stands out to levels of the site than to the shipped ones
-        again = episodes_above(own.odds, limits.cap) & ~abnormal
-        if not again.any():
-            break
-        abnormal |= again
-        days = without_rows(days, _left_out(view, abnormal, len(days.day)))
-        fitted, own = _fitted(model, graph, days, engine)
+    learned = _learn(model, graph, days, limits, engine)
+    odds, typical = learned.own.odds, None
+    if days.typical is not None:
+        alone = _learn(model, model.template, SiteDays(days.typical, days.day), limits, engine)
+        odds, typical = np.concatenate([odds, alone.own.odds], axis=1), alone.levels
     rows_per_day = len(days.day) // count // KEEP_EVERY
-    wanted = own_threshold(own.odds, limits.budget_per_day, rows_per_day)
+    wanted = own_threshold(odds, limits.budget_per_day, rows_per_day)
     threshold = limits.clamp(wanted)
+    view, abnormal, levels = learned.view, learned.abnormal, learned.levels
     share = abnormal.mean(axis=0)  # [Z]
     left_out = (share > 0) & (share <= MOST_LEFT_OUT)
     scale = len(zones) / ZONES_OF_BUDGET
     return replace(
         model,
-        preprocessing=model.zone_preprocessing.with_levels(fitted.levels),
+        preprocessing=model.zone_preprocessing.with_levels(levels, typical),
         thresholds=thresholds_at(model.thresholds, model.calibration, threshold),
         commissioning=CommissioningRecord(
             base=model.fingerprint,
@@ -99,10 +103,27 @@ def commission(
             expected_false_per_day=(limits.false_low * scale, limits.false_high * scale),
             standing=_faults(view, abnormal, share >= STANDING_SHARE, zones, model.template),
             left_out=_faults(view, abnormal, left_out, zones, model.template),
-            missing_points=_missing(graph, fitted.levels, zones, model.template),
+            missing_points=_missing(graph, levels, zones, model.template),
             reporting=reporting_of(days.compared, model.zone_preprocessing, model.template),
         ),
     )
+
+
+def _learn(model: Model, graph: CpsGraph, days: SiteDays, limits: Limits, engine: EngineConfig) -> _Learned:
+    """Fit levels to days without what looked abnormal in them."""
+    view = shipped_view(model, graph, days, engine)
+    abnormal = episodes_above(view.odds, limits.shipped)  # [k Z]
+    days = without_rows(days, _left_out(view, abnormal, len(days.day)))
+    fitted, own = _fitted(model, graph, days, engine)
+    for _ in range(ROUNDS):
+        # what is left out no longer hides the rest: more stands out to levels of the site than to the shipped ones
+        again = episodes_above(own.odds, limits.cap) & ~abnormal
+        if not again.any():
+            break
+        abnormal |= again
+        days = without_rows(days, _left_out(view, abnormal, len(days.day)))
+        fitted, own = _fitted(model, graph, days, engine)
+    return _Learned(fitted.levels, own, view, abnormal)
 
 
 def _fitted(model: Model, graph: CpsGraph, days: SiteDays, engine: EngineConfig) -> tuple[FittedLevels, OwnDays]:

@@ -7,6 +7,7 @@ n rows, k of them kept, Z zones, S signals, P predictors.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from graphghha.graph import CpsGraph
 from graphghha.windows.evidence import (
     LEAST_STEP,
     Compared,
+    Comparer,
     EvidencePreprocessing,
     Predictors,
     Summaries,
@@ -23,6 +25,7 @@ from graphghha.windows.evidence import (
 from graphghha.windows.expectation import reach
 from graphghha.windows.levels import CLIP, Levels, apply_slopes
 from graphghha.windows.multiscale import HOUR, STEP_S
+from graphghha.windows.typical import TypicalZone
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -46,6 +49,7 @@ class SiteDays:
 
     compared: Compared  # [n Z S] each
     day: NDArray[np.int64]  # [n] number of the day
+    typical: Compared | None = None  # [n 1 S] each, of the typical zone if the site has enough zones
 
     @property
     def fold(self) -> NDArray[np.int64]:
@@ -61,11 +65,35 @@ class FittedLevels:
     residuals: Floats  # [n Z S] corrected out of fold, in units of the width
 
 
-def join_days(days: list[Compared], rows_per_day: int, first_row: int = 0) -> SiteDays:
-    """Join consecutive portions of compared rows; the first one begins `first_row` rows into its day."""
+class DayCollector:
+    """Compares rows of a site with the expectation, portion by portion, and joins them to its days."""
+
+    def __init__(self, graph: CpsGraph, template: CpsGraph, preprocessing: EvidencePreprocessing) -> None:
+        self._comparer = Comparer(graph, template, preprocessing)
+        self._read_typical = TypicalZone.of(graph, template)
+        self._typical_comparer = Comparer(template, template, preprocessing)
+        self._parts: list[Compared] = []
+        self._typical: list[Compared] = []
+
+    def push(self, values: NDArray[Any], fresh: Bools) -> None:
+        """Take readings [r p] in SI units and their freshness."""
+        self._parts.append(self._comparer.push(values, fresh))
+        if self._read_typical:
+            self._typical.append(self._typical_comparer.push(*self._read_typical(values, fresh)))
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def days(self, rows_per_day: int) -> SiteDays:
+        """Return all rows so far; the first one begins a day."""
+        joined = _joined(self._parts)
+        day = np.arange(len(joined.fresh)) // rows_per_day
+        return SiteDays(joined, day, _joined(self._typical) if self._typical else None)
+
+
+def _joined(parts: list[Compared]) -> Compared:
     names = Compared.__dataclass_fields__
-    joined = Compared(*(np.concatenate([getattr(day, name) for day in days]) for name in names))
-    return SiteDays(joined, (first_row + np.arange(len(joined.fresh))) // rows_per_day)
+    return Compared(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def without_rows(days: SiteDays, left_out: Bools) -> SiteDays:

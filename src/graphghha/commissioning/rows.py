@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from graphghha.commissioning.commission import commission
-from graphghha.commissioning.levels import join_days
+from graphghha.commissioning.levels import DayCollector
 from graphghha.engine import EngineConfig
 from graphghha.errors import DataError
 from graphghha.models import Model
 from graphghha.plants.telemetry import TelemetryFile
 from graphghha.windows import FileRows, Rows
-from graphghha.windows.evidence import Compared, Comparer
 from graphghha.windows.multiscale import DAY
 
 GAP = timedelta(hours=1)  # the chosen days may lack this much at their end
@@ -63,28 +62,27 @@ def commission_rows(
 ) -> Model:
     """Return a model of the site whose rows are given in time order; `data` and `where` name them."""
     graph = model.template.replicate(zones)
-    comparer = Comparer(graph, model.template, model.zone_preprocessing)
-    parts: list[Compared] = []
+    collector = DayCollector(graph, model.template, model.zone_preprocessing)
     first_ms = None if begin is None else round(begin.replace(tzinfo=begin.tzinfo or UTC).timestamp() * 1000)
     last_ms, length_ms = 0, days * DAY * 1000
     for portion in rows:
         first_ms = int(portion.times_ms[0]) if first_ms is None else first_ms
         chosen = (portion.times_ms >= first_ms) & (portion.times_ms < first_ms + length_ms)
         if chosen.any():
-            parts.append(comparer.push(portion.values[chosen], portion.fresh[chosen]))
+            collector.push(portion.values[chosen], portion.fresh[chosen])
             last_ms = int(portion.times_ms[chosen][-1])
             on_rows(int(chosen.sum()))
         if portion.times_ms[-1] >= first_ms + length_ms:
             break
-    if not parts or first_ms is None:
+    if not collector or first_ms is None:
         raise DataError(f"{where}: has no rows in the chosen days")
     first, last = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (first_ms, last_ms + step_ms))
     if last - first < timedelta(days=days) - GAP:
         found = (last - first) / timedelta(days=1)
         since = "" if begin is None else f" from {first:%Y-%m-%d %H:%M} on"
         raise DataError(f"{where}: has {found:.1f} days of telemetry{since}, and {days} are asked for")
-    compared = join_days(parts, DAY * 1000 // step_ms)
-    return commission(model, graph, compared, data=data, first=first, last=last, engine=engine)
+    chosen_days = collector.days(DAY * 1000 // step_ms)
+    return commission(model, graph, chosen_days, data=data, first=first, last=last, engine=engine)
 
 
 def describe(model: Model) -> list[str]:

@@ -4,9 +4,13 @@ The network gives every node its log-odds against "the zone is normal". They are
 hour. A softmax over the nodes of a zone and "normal" is the probability of an attack; the leading node carries all of
 it, so that an alarm has one root, and the others their shares.
 
+At a commissioned site the typical zone is judged as well, like a building of one zone. A zone that looks less abnormal
+than the typical one takes its log-odds, since what moves the whole building concerns every zone of it.
+
 r rows, p points, w windows, Z zones, n nodes of a zone, s = Z n nodes, c classes.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ from graphghha.errors import GraphError
 from graphghha.graph import CpsGraph
 from graphghha.models import Calibration, Model, log_probabilities
 from graphghha.windows import EvidenceFeaturizer, EvidencePreprocessing, Windows
+from graphghha.windows.typical import TypicalZone
 
 SMOOTH_ROWS = 15
 
@@ -42,6 +47,7 @@ class ZoneScorer:
         self._nodes = model.template.num_nodes
         self._classes = node_classes(graph)
         self._odds = np.full((SMOOTH_ROWS - 1, graph.num_nodes), np.nan)  # of the last rows
+        self._typical = _Typical(model, graph, engine) if model.preprocessing.typical else None
 
     @property
     def num_nodes(self) -> int:
@@ -59,15 +65,20 @@ class ZoneScorer:
         The rows just before a wanted one are scored as well, and so are the last rows of every portion: a score then
         depends on the rows alone, and not on how they were divided into portions.
         """
+        windows, odds = self.recent_odds(values, fresh, wanted)
+        if self._typical:
+            odds = at_least(odds, self._typical.recent_odds(values, fresh, wanted))
+        return Scored(windows.rows, self.probabilities(odds), windows)
+
+    def recent_odds(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> tuple[Windows, Floats]:
+        """Return the windows of the wanted rows, and their log-odds [w s] averaged over the last quarter of an hour."""
         needed = _rows_needed(wanted)
         windows = self.featurizer.push(values, fresh, needed)
         odds = np.full((len(wanted), self.num_nodes), np.nan)
         odds[needed] = self.odds(windows)
         history = np.concatenate([self._odds, odds])
         self._odds = history[len(history) - (SMOOTH_ROWS - 1) :]
-        kept = wanted[needed]
-        probs = self.probabilities(_recent_mean(history, np.flatnonzero(wanted)))
-        return Scored(windows.rows[kept], probs, _chosen(windows, kept))
+        return _chosen(windows, wanted[needed]), _recent_mean(history, np.flatnonzero(wanted))
 
     def odds(self, windows: Windows) -> Floats:
         """Return the log-odds [w s] of every node at single rows; NaN where a node is unknown."""
@@ -103,6 +114,33 @@ class ZoneScorer:
     def rehearse(self) -> list[dict[str, Any]]:
         """Load what `explain` needs and use it once."""
         return self._explainer.rehearse()
+
+
+class _Typical:
+    """Judges the typical zone of a building like a building of one zone."""
+
+    def __init__(self, model: Model, graph: CpsGraph, engine: EngineConfig) -> None:
+        levels = model.zone_preprocessing.typical
+        assert levels is not None
+        alone = replace(model, preprocessing=model.zone_preprocessing.with_levels(levels), commissioning=None)
+        self._read = TypicalZone(graph, model.template)
+        self._scorer = ZoneScorer(alone, model.template, engine)
+
+    def recent_odds(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Floats:
+        """Return the averaged log-odds [w n] of its nodes."""
+        return self._scorer.recent_odds(*self._read(values, fresh), wanted)[1]
+
+
+def at_least(odds: Floats, typical: Floats) -> Floats:
+    """Return log-odds [w s] in which zones that look less abnormal than the typical zone [w n] have its log-odds.
+
+    Unknown nodes stay unknown.
+    """
+    nodes = typical.shape[-1]
+    zones = odds.reshape(len(odds), odds.shape[1] // nodes, nodes)
+    is_above = zone_odds(typical)[:, None] > zone_odds(zones)  # [w Z]
+    taken = np.where(is_above[..., None] & np.isfinite(zones), typical[:, None], zones)
+    return taken.reshape(odds.shape)
 
 
 def zone_odds(odds: Floats) -> Floats:

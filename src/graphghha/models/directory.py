@@ -8,6 +8,7 @@
 | config.json | ADU settings, plant, provenance (seed, versions, cases seen and held out) |
 | template.json, scaler.json, features.json | graph of one zone; scale of every signal; kind and scale of the features |
 | levels.safetensors | what is usual at a site, for features of the evidence kind |
+| typical.safetensors | the same for the typical zone of a site that was commissioned |
 | limits.json, commissioning.json | limits for the threshold of a site; the record of its commissioning |
 | calibration.json, thresholds.json | calibration of the probabilities; alarm and incident rules |
 | README.md | the model card with its report card |
@@ -171,7 +172,9 @@ class Model:
     def _features_parts(self) -> tuple[dict[str, Arrays], dict[str, Any]]:
         """Return the files of arrays that features need beside the expectation, and what features.json holds."""
         if isinstance(self.preprocessing, EvidencePreprocessing):
-            return {"levels": self.preprocessing.levels.to_arrays()}, self.preprocessing.to_dict()
+            levels = {"levels": self.preprocessing.levels, "typical": self.preprocessing.typical}
+            arrays: dict[str, Arrays] = {name: each.to_arrays() for name, each in levels.items() if each is not None}
+            return arrays, self.preprocessing.to_dict()
         return {}, self.norm.to_dict()
 
 
@@ -295,7 +298,9 @@ def _load_preprocessing(directory: Path, scaler: Scaler, features: Any) -> Prepr
         raise CheckpointError("expectation: the array 'floor' is missing")
     if isinstance(features, Mapping) and features.get("kind") == KIND:
         levels = Levels.from_arrays(load_file(directory / "levels.safetensors"))
-        return EvidencePreprocessing.from_parts(scaler, ZoneExpectation(expectation, floor), levels, features)
+        has_typical = (path := directory / "typical.safetensors").exists()
+        typical = Levels.from_arrays(load_file(path)) if has_typical else None
+        return EvidencePreprocessing.from_parts(scaler, ZoneExpectation(expectation, floor), levels, features, typical)
     return Preprocessing(scaler, Expectation(expectation, floor), FeatureNorm.from_dict(features))
 
 

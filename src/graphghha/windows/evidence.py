@@ -58,10 +58,11 @@ class EvidencePreprocessing:
     levels: Levels
     switches: tuple[int, ...]  # signals of the template whose range is the same in every plant: modes and positions
     ranges: NDArray[np.float64]  # [S 2] of the instruments, in SI
+    typical: Levels | None = None  # of the typical zone of a site that was commissioned
 
-    def with_levels(self, levels: Levels) -> "EvidencePreprocessing":
+    def with_levels(self, levels: Levels, typical: Levels | None = None) -> "EvidencePreprocessing":
         """Return the same preprocessing with the levels of a site."""
-        return replace(self, levels=levels)
+        return replace(self, levels=levels, typical=typical)
 
     @property
     def num_signals(self) -> int:
@@ -79,7 +80,12 @@ class EvidencePreprocessing:
 
     @classmethod
     def from_parts(
-        cls, scaler: Scaler, expectation: ZoneExpectation, levels: Levels, data: Mapping[str, Any]
+        cls,
+        scaler: Scaler,
+        expectation: ZoneExpectation,
+        levels: Levels,
+        data: Mapping[str, Any],
+        typical: Levels | None = None,
     ) -> "EvidencePreprocessing":
         """Join the parts of a model directory with what `to_dict` wrote; CheckpointError if they do not fit."""
         try:
@@ -94,9 +100,12 @@ class EvidencePreprocessing:
             raise CheckpointError(f"features: ranges must be {signals} pairs of numbers, the lower one first")
         if any(not 0 <= at < signals for at in switches):
             raise CheckpointError(f"features: switches must be numbers of the {signals} signals")
-        if levels.slopes.shape[1:] != (signals, predictors):
-            raise CheckpointError(f"levels: slopes {levels.slopes.shape} do not fit {signals} signals")
-        return cls(scaler, expectation, levels, switches, ranges)
+        for each in (levels, typical):
+            if each is not None and each.slopes.shape[1:] != (signals, predictors):
+                raise CheckpointError(f"levels: slopes {each.slopes.shape} do not fit {signals} signals")
+        if typical is not None and typical.num_zones != 1:
+            raise CheckpointError(f"levels: those of the typical zone are of {typical.num_zones} zones")
+        return cls(scaler, expectation, levels, switches, ranges, typical)
 
 
 def switch_signals(signals: Sequence[Signal]) -> tuple[int, ...]:

@@ -7,12 +7,12 @@ import pytest
 
 from builders import loop_template
 from graphghha.commissioning.commission import commission, episodes_above, shipped_view, thresholds_at
-from graphghha.commissioning.levels import dead_bands, fit_levels, join_days, rests, summarize_days, without_rows
+from graphghha.commissioning.levels import DayCollector, dead_bands, fit_levels, rests, summarize_days, without_rows
 from graphghha.commissioning.threshold import episodes, own_threshold
 from graphghha.errors import DataError
 from graphghha.models import Thresholds
 from graphghha.windows import EvidenceFeaturizer
-from graphghha.windows.evidence import FEATURES, Comparer
+from graphghha.windows.evidence import FEATURES
 from model_builders import LIMITS, small_model, small_zone_model, small_zone_preprocessing
 
 TEMPLATE = loop_template()
@@ -31,8 +31,10 @@ def site(days, zones=3, seed=0, offset=0.0, rows_per_day=DAY):
 
 def compared(values, zones=3, preprocessing=None):
     preprocessing = preprocessing or small_zone_preprocessing(scale=0.0)
-    comparer = Comparer(TEMPLATE.replicate(zones), TEMPLATE, preprocessing)
-    return join_days([comparer.push(part, np.isfinite(part)) for part in np.array_split(values, 5)], DAY)
+    collector = DayCollector(TEMPLATE.replicate(zones), TEMPLATE, preprocessing)
+    for part in np.array_split(values, 5):
+        collector.push(part, np.isfinite(part))
+    return collector.days(DAY)
 
 
 def test_an_offset_of_one_sensor_is_learned_away():
@@ -155,6 +157,16 @@ def test_a_commissioned_model_says_where_it_comes_from():
     assert rule.raise_at == pytest.approx(1 / (1 + np.exp(-record.threshold))) and rule.clear_at < rule.raise_at
     assert record.expected_false_per_day == (pytest.approx(0.05), pytest.approx(0.2)), "per 12 zones, and there are 3"
     assert shipped_view(model, graph, days).odds.shape[1] == 3
+    assert derived.zone_preprocessing.typical is None, "three zones are too few for a typical one"
+
+
+def test_the_typical_zone_of_a_larger_site_is_learned_as_well():
+    model, graph = small_zone_model(scale=0.0), TEMPLATE.replicate(6)
+    values = np.concatenate([site(8), site(8)], axis=1)
+    days = compared(values, zones=6, preprocessing=model.zone_preprocessing)
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    derived = commission(model, graph, days, data="sha", first=when, last=when)
+    assert derived.zone_preprocessing.typical.num_zones == 1 and derived.zone_preprocessing.levels.num_zones == 6
 
 
 def test_too_few_days_and_other_models_are_refused():

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from graphghha.engine import EngineConfig, Scorer, ZoneScorer, open_scorer, rebuild_rows
-from graphghha.engine.zone_scorer import SMOOTH_ROWS, attack_probabilities, zone_odds
+from graphghha.engine.zone_scorer import SMOOTH_ROWS, at_least, attack_probabilities, zone_odds
 from graphghha.errors import CheckpointError
 from graphghha.models import Calibration
 from graphghha.windows import Fingerprint
+from graphghha.windows.typical import TypicalZone
 from model_builders import small_model, small_zone_model
 
 IDENTITY = Calibration(1.0, (0.0, 0.0), Fingerprint((), ""))
@@ -101,3 +102,32 @@ def test_the_scorer_that_a_model_needs_is_opened(model):
         Scorer(model, model.template)
     with pytest.raises(CheckpointError, match="judges single nodes"):
         _ = nodes.zone_preprocessing
+
+
+def test_zones_that_look_less_abnormal_take_the_log_odds_of_the_typical_zone():
+    odds = np.array([[-2.0, -3.0, 5.0, 1.0, np.nan, -4.0]])  # three zones of two nodes
+    found = at_least(odds, np.array([[0.0, 3.0]]))
+    np.testing.assert_array_equal(found, [[0.0, 3.0, 5.0, 1.0, np.nan, 3.0]])
+    unknown = at_least(odds, np.array([[np.nan, np.nan]]))
+    np.testing.assert_array_equal(unknown, odds)
+
+
+def test_the_typical_zone_is_judged_alone_and_raises_every_zone(model):
+    graph, preprocessing = model.template.replicate(4), model.preprocessing
+    site = replace(model, preprocessing=preprocessing.with_levels(preprocessing.levels, preprocessing.levels))
+    values, fresh = readings(40, len(graph.points))
+    zones = ZoneScorer(model, graph).recent_odds(values, fresh, np.ones(40, bool))[1]
+    alone = ZoneScorer(model, model.template).recent_odds(
+        *TypicalZone(graph, model.template)(values, fresh), np.ones(40, bool)
+    )[1]
+    expected = ZoneScorer(model, graph).probabilities(at_least(zones, alone))
+    whole, live = ZoneScorer(site, graph), ZoneScorer(site, graph)
+    found = whole.push(values, fresh, np.ones(40, bool)).probs
+    np.testing.assert_array_equal(found, expected)
+    rows = [live.push(values[i : i + 1], fresh[i : i + 1], np.ones(1, bool)).probs[0] for i in range(40)]
+    np.testing.assert_allclose(np.stack(rows), found, atol=1e-6, equal_nan=True)
+    assert live.push(values[:0], fresh[:0], np.ones(0, bool)).probs.shape[0] == 0
+    assert live.push(values[:2], fresh[:2], np.zeros(2, bool)).probs.shape[0] == 0
+    plain = ZoneScorer(model, graph).push(values, fresh, np.ones(40, bool)).probs
+    known = np.isfinite(plain[..., 0])
+    assert (np.isfinite(found[..., 0]) == known).all() and (found != plain)[known].any()

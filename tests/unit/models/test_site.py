@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 
 from graphghha.errors import CheckpointError, SchemaError
@@ -34,6 +35,21 @@ def test_a_model_that_judges_zones_survives_its_directory(tmp_path):
     assert {"levels.safetensors", "limits.json", "commissioning.json"} <= {f.name for f in (tmp_path / "m").iterdir()}
     with pytest.raises(CheckpointError, match="judges single nodes"):
         _ = loaded.norm
+
+
+def test_the_levels_of_the_typical_zone_survive_and_must_be_of_one_zone(tmp_path):
+    model = small_zone_model()
+    own = model.zone_preprocessing
+    typical = replace(own.levels, width=3 * own.levels.width)
+    site = replace(model, preprocessing=own.with_levels(own.levels, typical))
+    save_model(site, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.zone_preprocessing.typical.width.tobytes() == typical.width.tobytes()
+    assert loaded.fingerprint == site.fingerprint != model.fingerprint
+    two = type(typical)(**{name: np.concatenate([array, array]) for name, array in typical.to_arrays().items()})
+    save_model(replace(model, preprocessing=own.with_levels(own.levels, two)), tmp_path / "two")
+    with pytest.raises(CheckpointError, match="typical zone are of 2 zones"):
+        load_model(tmp_path / "two")
 
 
 def test_the_fingerprint_depends_on_the_levels():

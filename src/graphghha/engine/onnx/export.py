@@ -80,7 +80,12 @@ def export_detector(
     checked: Sequence[tuple[int, int]] = (),
     on_row: Callable[[], None] = lambda: None,
 ) -> ExportResult:
-    """Write a whole detector as one file for onnxruntime: readings in, calibrated probabilities and alarms out."""
+    """Write a whole detector as one file for onnxruntime: readings in, calibrated probabilities and alarms out.
+
+    The file judges zones; the typical zone of a commissioned site, which shows what all zones do at once, is left out.
+    """
+    if model.judges_zones:
+        model = replace(model, preprocessing=replace(model.zone_preprocessing, typical=None))
     checked = checked or buildings_to_check(model)
     partial = path.with_name(path.name + ".partial")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphghha.alarms import NONE
 from graphghha.commissioning.commission import commission
-from graphghha.commissioning.levels import join_days
+from graphghha.commissioning.levels import DayCollector
 from graphghha.engine import EngineConfig, open_scorer
 from graphghha.errors import ConfigError
 from graphghha.lab.metrics import EventMatches, evaluate_recording, event_scores
@@ -25,7 +25,6 @@ from graphghha.lab.training.workers import worker_processes
 from graphghha.models import Model
 from graphghha.plants import Plant, load_plant
 from graphghha.windows import HISTORY_DAYS
-from graphghha.windows.evidence import Comparer
 
 SEED_BASE = 820_000_000  # far from every seed that training, validation, the report card or `bench shift` may use
 FIRST_DAYS = (datetime(2018, 1, 22), datetime(2018, 7, 16))
@@ -178,9 +177,8 @@ def _commissioned(
     model: Model, plant: Plant, learned: Run, hidden: Sequence[tuple[int, datetime, datetime]] = ()
 ) -> Model:
     graph = plant.template.replicate(learned.zones)
-    comparer = Comparer(graph, plant.template, model.zone_preprocessing)
+    collector = DayCollector(graph, plant.template, model.zone_preprocessing)
     points = len(plant.template.points)
-    days = []
     for number, day in enumerate(learned.simulate(plant)):
         values = flat_values(day).copy()
         begin = learned.start + timedelta(days=number)
@@ -188,10 +186,10 @@ def _commissioned(
         for zone, since, closed in hidden:
             open_rows = (minutes >= since) & (minutes <= closed)
             values[open_rows, zone * points : (zone + 1) * points] = np.nan
-        days.append(comparer.push(values, np.isfinite(values)))
-    compared = join_days(days, plant.steps_per_day)
+        collector.push(values, np.isfinite(values))
+    days = collector.days(plant.steps_per_day)
     last = learned.start + timedelta(days=learned.days)
-    return commission(model, graph, compared, data=learned.source, first=learned.start, last=last)
+    return commission(model, graph, days, data=learned.source, first=learned.start, last=last)
 
 
 def _judged(model: Model, plant: Plant, run: Run, engine: EngineConfig) -> EventMatches:

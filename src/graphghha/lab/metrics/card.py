@@ -95,6 +95,7 @@ def match_events(recording: Recording, rule: AlarmRule, group_rule: GroupRule) -
         num_steps=recording.num_steps,
         step_s=recording.step_s,
         recovering=recording.recovering,
+        building=group_rule.building,
     )
 
 

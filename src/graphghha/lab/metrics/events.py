@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.alarms import NONE, Incident, Proximity
+from graphghha.alarms import NONE, BuildingRule, Incident, Proximity
 from graphghha.errors import DataError, SchemaError
 from graphghha.lab.runs.recording import AttackEvent
 
@@ -67,8 +67,12 @@ def match_incidents(
     num_steps: int,
     step_s: float,
     recovering: Bools | None = None,
+    building: BuildingRule | None = None,
 ) -> EventMatches:
-    """Match the incidents of one recording with its attacks; `recovering` [t s] marks nodes after an attack."""
+    """Match the incidents of one recording with its attacks; `recovering` [t s] marks nodes after an attack.
+
+    False alarms of so many zones at once that the rule for a building joins them count as one, as operators see them.
+    """
     shape = (num_steps, near.graph.num_nodes)
     if recovering is not None and recovering.shape != shape:
         raise SchemaError(f"events: recovering has shape {recovering.shape}, but the recording has shape {shape}")
@@ -84,9 +88,25 @@ def match_incidents(
         false_alarms.append(incident)
         if any(_concerns(incident, attack, near) for attack in active):
             misplaced.append(incident)
+    if building is not None:
+        false_alarms = _of_buildings(false_alarms, near, building)
+        misplaced = [incident for incident in misplaced if incident in false_alarms]
     outcomes = tuple(_outcome(attack, announced, near) for attack in attacks)
     days = num_steps * step_s / DAY_S
     return EventMatches(outcomes, tuple(false_alarms), tuple(misplaced), tuple(late), step_s, days)
+
+
+def _of_buildings(incidents: Sequence[Incident], near: Proximity, rule: BuildingRule) -> list[Incident]:
+    """Return announced incidents, in time order, with only the first of those that are one of the building."""
+    least = rule.least(len(near.graph.zone_names))
+    kept, rest = [], list(incidents)
+    while rest:
+        first = rest[0]
+        together = [each for each in rest if each.since <= first.since + rule.within]
+        is_building = len({near.zone(each.root) for each in together}) >= least
+        kept.append(first)
+        rest = [each for each in rest[1:] if not (is_building and each in together)]
+    return kept
 
 
 def _concerns(incident: Incident, attack: AttackEvent, near: Proximity) -> bool:

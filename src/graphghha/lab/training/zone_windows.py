@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.commissioning.levels import SiteDays, join_days
+from graphghha.commissioning.levels import DayCollector, SiteDays
 from graphghha.lab.runs import Run
 from graphghha.lab.training.windows import IGNORED, VISIBLE, flat_values, label_quality
 from graphghha.plants import NO_EVENT, LabelledDay, Plant
-from graphghha.windows.evidence import HISTORY, Comparer, EvidenceFeaturizer, EvidencePreprocessing
+from graphghha.windows.evidence import HISTORY, EvidenceFeaturizer, EvidencePreprocessing
 
 Bools = NDArray[np.bool_]
 
@@ -44,9 +44,10 @@ FIELDS = tuple(ZoneWindows.__dataclass_fields__)
 
 def compared_days(plant: Plant, run: Run, preprocessing: EvidencePreprocessing) -> SiteDays:
     """Return a run compared with the expectation, for commissioning."""
-    comparer = Comparer(plant.template.replicate(run.zones), plant.template, preprocessing)
-    days = [comparer.push(values, np.isfinite(values)) for values in map(flat_values, run.simulate(plant))]
-    return join_days(days, plant.steps_per_day)
+    collector = DayCollector(plant.template.replicate(run.zones), plant.template, preprocessing)
+    for values in map(flat_values, run.simulate(plant)):
+        collector.push(values, np.isfinite(values))
+    return collector.days(plant.steps_per_day)
 
 
 def zone_windows(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation_builders import DAY, STEP_S, building, incident
-from graphghha.alarms import NONE, Proximity
+from graphghha.alarms import NONE, BuildingRule, Proximity
 from graphghha.errors import DataError, SchemaError
 from graphghha.lab.metrics.events import event_scores, match_incidents
 from graphghha.lab.runs import AttackEvent
@@ -13,8 +13,10 @@ NEAR = Proximity(building(3))  # rows 0-3, 4-7, 8-11
 ATTACK = AttackEvent(case="leak", targets=(1,), start=100, stop=200, observable_from=110, equivalent=(2,))
 
 
-def matched(*incidents, attacks=(ATTACK,), recovering=None, num_steps=DAY):
-    return match_incidents(incidents, attacks, NEAR, num_steps=num_steps, step_s=STEP_S, recovering=recovering)
+def matched(*incidents, attacks=(ATTACK,), recovering=None, num_steps=DAY, building=None):
+    return match_incidents(
+        incidents, attacks, NEAR, num_steps=num_steps, step_s=STEP_S, recovering=recovering, building=building
+    )
 
 
 def scores(*incidents, **options):
@@ -130,3 +132,14 @@ def test_shapes_that_differ_and_empty_recordings_are_refused():
         matched(recovering=np.zeros((3, 12), bool))
     with pytest.raises(DataError, match="recordings are empty"):
         event_scores([])
+
+
+def test_false_alarms_of_most_zones_at_once_count_as_one_of_the_building():
+    everywhere = [incident(number, 4 * number + 1, NEAR, 500 + number) for number in range(3)]
+    later = [incident(3, 1, NEAR, 800), incident(4, 5, NEAR, 840)]
+    rule = BuildingRule(zones=3, share=1 / 3, within=30)
+    assert len(matched(*everywhere, *later).false_alarms) == 5
+    found = matched(*everywhere, *later, building=rule)
+    assert found.false_alarms == (everywhere[0], *later) and not found.misplaced
+    apart = [incident(number, 4 * number + 1, NEAR, 500 + 31 * number) for number in range(3)]
+    assert len(matched(*apart, building=rule).false_alarms) == 3
