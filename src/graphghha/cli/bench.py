@@ -315,6 +315,21 @@ def diets(scope: "Scope", buildings: int | None, fits: int | None, exams: int | 
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 
 
+@_benchmark("work")
+def effects(scope: "Scope") -> dict[str, Any]:
+    """Effects that training never showed.
+
+    Trains two small models, one without rounding, change of value, samples, losses and missing points, and judges both
+    in buildings whose systems report that way. Takes about an hour.
+    """
+    from dataclasses import replace
+
+    from graphghha.lab.bench.detection.effects import QUICK, EffectsConfig, effects_study
+
+    config = replace(QUICK if scope.quick else EffectsConfig(), seed=scope.seed)
+    return effects_study("fcu", config, scope.work, progress=scope.progress)
+
+
 @_benchmark("dtype")
 @_sizes("256,512,1024,1536,12288")
 @_sizes("1,2", "--threads", "Thread counts, separated by commas; the first must be 1.")

@@ -46,6 +46,7 @@ class ZoneRecipe:
     commissioning_days: int = 14
     budget_per_day: float = 0.1  # episodes that a site's own days may have, per 12 zones
     catalogue_share: float = 0.0  # of the attacks are cases of the catalogue, to see what knowing them is worth
+    observe: str = "bms"  # how readings are reported; "ideal", to see how the model does where they are not
     without: tuple[str, ...] = ()  # mechanisms that are left out, to see how the model does on what it has not seen
     schedule: Schedule = Schedule(
         mean_gap_days=0.7,
@@ -143,6 +144,7 @@ class ZoneRecipe:
             days=days,
             zones=zones,
             condition=building or self._building(purpose, number),
+            observe=self.observe,
         )
 
     def _building(self, purpose: int, number: int, *, few_points: bool = False) -> str:

@@ -9,6 +9,7 @@ from graphghha.lab.bench.pages.commissioning import commissioning_page
 from graphghha.lab.bench.pages.comparison import comparison_page
 from graphghha.lab.bench.pages.detection import STUDIES, detection_page
 from graphghha.lab.bench.pages.diets import diets_page
+from graphghha.lab.bench.pages.effects import effects_page
 from graphghha.lab.bench.pages.incremental import events_page
 from graphghha.lab.bench.pages.latency import SPEED_BENCHES, latency_page
 from graphghha.lab.bench.pages.plants import plants_page
@@ -26,6 +27,7 @@ _SINGLE = {
     "reliability": reliability_page,
     "whether-where": whether_where_page,
     "diets": diets_page,
+    "effects": effects_page,
     "attacker": attacker_page,
 }
 

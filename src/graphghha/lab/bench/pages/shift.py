@@ -57,7 +57,7 @@ def _section(model: str, results: Sequence[Result]) -> list[str]:
         text += ["", f"### {model}, {names[view]}", ""]
         text += table(
             ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision"),
-            [_line(name, row) for name, row in conditions.items()],
+            [condition_line(name, row) for name, row in conditions.items()],
         )
     return text
 
@@ -103,7 +103,8 @@ def _summary(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     return (*rates, *shares, str(events))
 
 
-def _line(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
+def condition_line(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the cells of one condition from a pooled row."""
     false = interval(row["false"] / row["days"], poisson_interval(row["false"], row["days"]))
     found = share(row["found"], row["events"])
     named = f"{row['named'] / row['events']:.2f}" if row["events"] else "undefined"

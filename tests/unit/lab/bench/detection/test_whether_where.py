@@ -8,15 +8,16 @@ from click.testing import CliRunner
 from graphghha.cli import main
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.lab.bench.detection.diets import FAMILIES, DietConfig, diet_study
+from graphghha.lab.bench.detection.effects import TAUGHT
 from graphghha.lab.bench.detection.whether_where import QUICK, training_recipe, whether_where
 from graphghha.models import load_model, shipped_model
 from graphghha.plants import load_testbed
 from model_builders import small_model
 
 
-def run(tmp_path, *arguments):
+def run(tmp_path, *arguments, model=("--model", "fcu-zones")):
     out = tmp_path / "result.json"
-    options = ["--model", "fcu-zones", "--quick", "--work", str(tmp_path / "work"), "--out", str(out), "--json"]
+    options = [*model, "--quick", "--work", str(tmp_path / "work"), "--out", str(out), "--json"]
     result = CliRunner().invoke(main, ["bench", *arguments, *options])
     assert result.exit_code == 0, result.output
     page = CliRunner().invoke(main, ["bench", "page", str(out), "--out", str(tmp_path)])
@@ -43,6 +44,16 @@ def test_every_diet_is_judged_on_every_exam(tmp_path):
     diets = {"all families", "without shifted readings", "without commands", "catalogue a third"}
     assert {(row["diet"], row["exam"]) for row in printed["rows"]} == {(d, e) for d in diets for e in exams}
     assert "without commands" in (tmp_path / "diets.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_model_without_effects_of_reporting_is_judged_beside_one_with_them(tmp_path):
+    printed = run(tmp_path, "effects", model=())
+    views = {(row["taught"], row["condition"], row["commissioned"]) for row in printed["rows"]}
+    assert views == {(name, "cov", state) for name in TAUGHT for state in (False, True)}
+    assert "| cov | without effects of reporting |" in (tmp_path / "effects.md").read_text(encoding="utf-8")
+    settings = [json.loads((tmp_path / "work" / name / "recipe.json").read_text()) for name in TAUGHT.values()]
+    assert [each.pop("observe") for each in settings] == ["bms", "ideal"] and settings[0] == settings[1]
 
 
 def test_the_diets_have_one_size_and_name_every_mechanism_once():
