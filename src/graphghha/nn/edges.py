@@ -9,8 +9,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from graphghha.errors import ConfigError, GraphError
 from graphghha.graph import Policy
 from graphghha.nn.ops import wide
+
+FillValue = float | Tensor | str
+REDUCTIONS = {"mean": "mean", "add": "sum", "sum": "sum", "min": "amin", "max": "amax", "mul": "prod"}  # PyG's: torch's
 
 
 def remove_loops(
@@ -22,16 +26,38 @@ def remove_loops(
 
 
 def add_loops(
-    edge_index: Int[Tensor, "2 e"], edge_attr: Float[Tensor, "e a"] | None, num_nodes: int
+    edge_index: Int[Tensor, "2 e"],
+    edge_attr: Float[Tensor, "e a"] | None,
+    num_nodes: int,
+    fill_value: FillValue = "mean",
 ) -> tuple[Int[Tensor, "2 e2"], Float[Tensor, "e2 a"] | None]:
-    """Return the edges plus one loop per node, whose attribute is the mean of its in-edges, as in GATConv."""
+    """Return the edges plus one loop per node, whose attributes `fill_value` gives as in GATConv."""
     loop = torch.arange(num_nodes, device=edge_index.device)
     looped = torch.cat([edge_index, loop.expand(2, -1)], dim=1)
     if edge_attr is None:
         return looped, None
-    sums = edge_attr.new_zeros(num_nodes, edge_attr.shape[1]).index_add(0, edge_index[1], edge_attr)
-    counts = torch.bincount(edge_index[1], minlength=num_nodes).clamp_min(1)
-    return looped, torch.cat([edge_attr, sums / counts[:, None]])
+    return looped, torch.cat([edge_attr, _loop_attributes(edge_index[1], edge_attr, num_nodes, fill_value)])
+
+
+def check_fill_value(fill_value: Any) -> None:
+    """Raise ConfigError unless it is a number, a tensor or the name of a reduction over the in-edges of a node."""
+    if (
+        fill_value not in REDUCTIONS
+        if isinstance(fill_value, str)
+        else not isinstance(fill_value, int | float | Tensor)
+    ):
+        raise ConfigError(f"fill_value {fill_value!r} is neither a number, a tensor nor one of {', '.join(REDUCTIONS)}")
+
+
+def _loop_attributes(
+    target: Int[Tensor, " e"], edge_attr: Float[Tensor, "e a"], num_nodes: int, fill_value: FillValue
+) -> Float[Tensor, "n a"]:
+    shape = (num_nodes, edge_attr.shape[1])
+    if not isinstance(fill_value, str):
+        return torch.as_tensor(fill_value, dtype=edge_attr.dtype, device=edge_attr.device).expand(shape)
+    reduction = REDUCTIONS[fill_value]
+    start = edge_attr.new_ones(shape) if reduction == "prod" else edge_attr.new_zeros(shape)
+    return start.scatter_reduce(0, target[:, None].expand_as(edge_attr), edge_attr, reduction, include_self=False)
 
 
 def cap_edges(edge_index: Int[Tensor, "2 e"], num_nodes: int, cap: int, policy: Policy) -> Bool[Tensor, " e"]:
@@ -61,17 +87,23 @@ def edge_softmax(S: Float[Tensor, "*b e p"], target: Int[Tensor, " e"], num_node
     return (E / total[..., target, :]).to(S.dtype)
 
 
-def from_adjacency(edges: Any) -> Any:
-    """Return edges [2 e] of a sparse adjacency as PyG takes it, transposed (row = target); anything else as it is."""
+def from_adjacency(edges: Any, num_nodes: int) -> tuple[Any, Tensor | None]:
+    """Return edges [2 e] and values of a sparse adjacency as PyG takes it, transposed (row = target).
+
+    Anything else is returned as it is, without values.
+    """
     if isinstance(edges, Tensor):
         if edges.layout is torch.strided:
-            return edges
-        target, source = edges.to_sparse_coo().coalesce().indices()
-        return torch.stack([source, target])
-    if callable(coo := getattr(edges, "coo", None)):  # torch_sparse.SparseTensor
-        target, source, _ = coo()
-        return torch.stack([source, target])
-    return edges
+            return edges, None
+        adjacency = edges.to_sparse_coo().coalesce()
+        (target, source), values, sizes = adjacency.indices(), adjacency.values(), adjacency.shape[:2]
+    elif callable(coo := getattr(edges, "coo", None)):  # torch_sparse.SparseTensor
+        (target, source, values), sizes = coo(), edges.sizes()[:2]
+    else:
+        return edges, None
+    if tuple(sizes) != (num_nodes, num_nodes):
+        raise GraphError(f"the sparse adjacency must be [{num_nodes}, {num_nodes}], one row a node, got {list(sizes)}")
+    return torch.stack([source, target]), values
 
 
 @torch.no_grad()

@@ -1,5 +1,6 @@
 """GraphGHHAConv keeps GATConv's call forms, and in a PyG model it replaces it in one line."""
 
+import inspect
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,7 @@ from builders import random_graph
 from graphghha.errors import ConfigError, DataError, GraphError, SchemaError
 from graphghha.graph import NeighborRule, neighborhood
 from graphghha.nn import GraphGHHA, GraphGHHAConv, Neighbors
+from graphghha.nn.edges import add_loops
 
 EDGES = torch.tensor([[0, 1, 2, 3, 0, 4, 4], [1, 2, 3, 0, 2, 0, 1]])
 
@@ -322,3 +324,73 @@ def test_a_sparse_adjacency_is_read_as_pyg_reads_it():
 def test_a_pair_of_inputs_is_refused_with_what_to_do_instead():
     with pytest.raises(SchemaError, match="put sources and targets into one x"):
         GraphGHHAConv(6, 4)((torch.randn(3, 6), torch.randn(2, 6)), TWO_GRAPHS[:, :3])
+
+
+def test_positional_arguments_are_in_gatconvs_order():
+    geometric = pytest.importorskip("torch_geometric.nn", reason="needs the extra [pyg]")
+    for name in ("__init__", "forward"):
+        ours = inspect.signature(getattr(GraphGHHAConv, name)).parameters.values()
+        theirs = inspect.signature(getattr(geometric.GATConv, name)).parameters.values()
+        positional = [(p.name, p.default) for p in ours if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert positional == [(p.name, p.default) for p in theirs if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("batch", [None, torch.tensor([0, 0, 0, 0, 0])])
+def test_it_trains_under_autocast(dtype, batch):
+    conv, x, attributes = make(edge_dim=3, residual=True), torch.randn(5, 6), torch.randn(7, 3)
+    expected = conv(x, EDGES, attributes, batch=batch)
+    with torch.autocast("cpu", dtype):
+        out = conv(x, EDGES, attributes, batch=batch)
+    out.float().sum().backward()
+    assert out.dtype == dtype and all(p.grad.isfinite().all() for p in conv.parameters())
+    torch.testing.assert_close(out.float(), expected, atol=0.05, rtol=0.05)
+
+
+@pytest.mark.parametrize("fill_value", ["mean", "add", "min", "max", "mul", 0.5, torch.tensor([1.0, 2.0])])
+def test_attributes_of_self_loops_are_pygs(fill_value):
+    utils = pytest.importorskip("torch_geometric.utils", reason="needs the extra [pyg]")
+    attributes = torch.randn(7, 2)
+    edges, theirs = utils.add_self_loops(EDGES, attributes, fill_value=fill_value, num_nodes=6)  # node 5 is isolated
+    looped, ours = add_loops(EDGES, attributes, 6, fill_value)
+    assert torch.equal(looped, edges)
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_residual_adds_a_linear_map_of_x():
+    conv, x = make(residual=True), torch.randn(5, 6)
+    plain = make()
+    plain.load_state_dict({k: v for k, v in conv.state_dict().items() if k != "W_R.weight"})
+    torch.testing.assert_close(conv(x, EDGES), plain(x, EDGES) + x @ conv.W_R.weight.T)
+    lazy = GraphGHHAConv(-1, 8, heads=2, residual=True).eval()
+    lazy.load_state_dict(conv.state_dict())
+    assert torch.equal(lazy(x, EDGES), conv(x, EDGES))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_values_of_a_sparse_adjacency_are_edge_attributes():
+    conv, x, weights = make(edge_dim=1), torch.randn(5, 6), torch.randn(7)
+    adjacency = torch.sparse_coo_tensor(EDGES.flip(0), weights, (5, 5))
+    torch.testing.assert_close(conv(x, adjacency), conv(x, EDGES, weights))
+    assert not torch.allclose(conv(x, adjacency), conv(x, EDGES))
+    with pytest.raises(GraphError, match=r"must be \[5, 5\], one row a node, got \[6, 6\]"):
+        conv(x, torch.sparse_coo_tensor(EDGES.flip(0), weights, (6, 6)))
+
+
+def test_types_that_do_not_fit_are_named(unchecked):
+    conv, x = make(), torch.randn(5, 6)
+    with pytest.raises(SchemaError, match="the weights are torch.float32"):
+        conv(x.double(), EDGES)
+    with pytest.raises(SchemaError, match="x must be dense"):
+        conv(x.to_sparse(), EDGES)
+    with pytest.raises(SchemaError, match=r"batch must be int64 \[5\], got list"):
+        conv(x, EDGES, batch=[0, 0, 0, 0, 0])
+    with pytest.raises(SchemaError, match=r"edge_attr must be \[7, 2\], got list"):
+        make(edge_dim=2)(x, EDGES, [1.0, 2.0])
+    with pytest.raises(SchemaError, match=r"size \(5, 3\) of 5 nodes: bipartite"):
+        conv(x, EDGES, size=(5, 3))
+    assert torch.equal(conv(x, EDGES, None, (5, 5)), conv(x, EDGES))
+    assert torch.isfinite(make(edge_dim=1)(x, EDGES, torch.arange(7))).all()  # integers are cast
+    for wrong in ({"out_channels": 8.0}, {"heads": "4"}, {"edge_dim": -1}, {"fill_value": "median"}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            GraphGHHAConv(**{"in_channels": 6, "out_channels": 8, **wrong})
