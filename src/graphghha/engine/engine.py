@@ -39,8 +39,8 @@ class EngineConfig:
     def __post_init__(self) -> None:
         if self.dtype not in get_args(Dtype):
             raise ConfigError(f"engine: unknown dtype {self.dtype!r}; use {' | '.join(get_args(Dtype))}")
-        if not 1 <= self.threads <= MAX_THREADS:
-            raise ConfigError(f"engine: threads must be 1 to {MAX_THREADS}, got {self.threads}")
+        if not isinstance(self.threads, int) or not 1 <= self.threads <= MAX_THREADS:
+            raise ConfigError(f"engine: threads must be 1 to {MAX_THREADS}, got {self.threads!r}")
         if self.backend != "auto" and self.backend not in BACKENDS:
             raise ConfigError(f"engine: unknown backend {self.backend!r}; use auto | {' | '.join(BACKENDS)}")
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphghha.classes import BINARY_CLASSES, CLASSES
 from graphghha.errors import CheckpointError, ConfigError
 from graphghha.graph import CpsGraph, Neighborhood, NeighborRule, neighborhood, read_graph, role_rows
-from graphghha.models import MANIFEST, NETWORK_FILE, Model, load_model
+from graphghha.models import MANIFEST, NETWORK_FILE, Model, load_model, model_directory
 
 if TYPE_CHECKING:
     from graphghha.nn import ADU
@@ -118,11 +118,14 @@ class FrozenGraph:
 
 
 def freeze(model: "ADU | FrozenModel | Model | Path | str") -> FrozenModel:
-    """Return the frozen form of an ADU, a loaded model or the directory of either; a frozen model stays as it is."""
+    """Return the frozen form of an ADU, a loaded model, the directory of either or the name of a shipped model.
+
+    A frozen model stays as it is.
+    """
     if isinstance(model, FrozenModel):
         return model
     if isinstance(model, Path | str):
-        directory = Path(model)
+        directory = model_directory(model)
         if not (directory / MANIFEST).exists():  # a bare ADU, as nn.save_adu writes it
             return FrozenModel.load(directory)
         model = load_model(directory)

@@ -59,6 +59,7 @@ CARD_FILE = "card.json"
 CARD_FORMAT = "graphghha-card/1"
 # what goes wrong with files whose hashes are right and whose content makes no sense
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+PLANT_FILE = "plant.toml"  # in the model of a plant of the user's own, see models.own
 SHIPPED = Path(__file__).parent / "default"  # written by `graphghha train --preset default`
 
 
@@ -245,9 +246,17 @@ def _write(model: Model, fresh: Path) -> None:
     write_manifest(fresh)
 
 
-def load_model(directory: Path) -> Model:
-    """Verify a model directory and read it. The known answer is checked by the `Scorer`, which has an engine."""
+def load_model(directory: Path | str) -> Model:
+    """Verify and read a model: a directory, or the name of one that comes with the package.
+
+    The known answer is checked by the `Scorer`, which has an engine.
+    """
+    directory = model_directory(directory)
     verify_manifest(directory)
+    if (directory / PLANT_FILE).exists():
+        raise CheckpointError(
+            f"{directory}: is the model of a plant of your own; load it with models.own.load_own_model"
+        )
     try:
         config, scaler, features, calibration, thresholds = (
             json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
@@ -314,6 +323,13 @@ def _read_limits(path: Path) -> Limits | None:
 
 def _contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def model_directory(name: Path | str) -> Path:
+    """Return the directory of this path or, if there is none, of the shipped model of this name."""
+    path = Path(name)
+    shipped = SHIPPED / path
+    return shipped if len(path.parts) == 1 and not path.is_dir() and shipped.is_dir() else path
 
 
 def shipped_model(plant: str) -> Path:

@@ -23,14 +23,13 @@ from safetensors.numpy import load_file, save
 
 from graphghha._util.fields import check_fields, number
 from graphghha.errors import CheckpointError, GraphGHHAError
-from graphghha.models.directory import _MALFORMED, check_destination
+from graphghha.models.directory import _MALFORMED, PLANT_FILE, check_destination
 from graphghha.models.manifest import verify_manifest, write_manifest
 from graphghha.models.weights import check_network
 from graphghha.plants import Plant, parse_plant
 from graphghha.windows.own_features import OwnPreprocessing
 from graphghha.windows.own_plan import OwnPlan
 
-PLANT_FILE = "plant.toml"
 FORMAT = "graphghha-own-plant/1"
 RAISE_AT = 0.9  # the probability at the threshold
 CLEAR_AT = 0.5

@@ -64,7 +64,9 @@ def _blocks(config: Mapping[str, Any]) -> dict[str, Shape]:
     }
     if config["layer"] not in LAYER_WEIGHTS:
         known = " | ".join(LAYER_WEIGHTS)
-        raise CheckpointError(f"ADU config: no weights are known for layer {config['layer']!r}; use {known}")
+        raise CheckpointError(
+            f"ADU config: the weights of layer {config['layer']!r} are not described in LAYER_WEIGHTS; use {known}"
+        )
     block |= LAYER_WEIGHTS[config["layer"]](k, heads)
     return {f"layers.{n}.{name}": shape for n in range(config["layers"]) for name, shape in block.items()}
 

@@ -17,8 +17,9 @@ from graphghha.nn.adu import ADU, AduConfig
 from graphghha.nn.dtype import torch_dtype
 
 
-def save_adu(adu: ADU, directory: Path) -> None:
+def save_adu(adu: ADU, directory: Path | str) -> None:
     """Write the three files; existing ones are replaced."""
+    directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     config = {"config": adu.config.to_dict(), "template_hash": adu.template.content_hash}
     (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
@@ -35,8 +36,9 @@ def adu_from_arrays(template: CpsGraph, config: Mapping[str, Any], weights: Mapp
     return adu.eval()
 
 
-def load_adu(directory: Path) -> ADU:
+def load_adu(directory: Path | str) -> ADU:
     """Return the ADU that `save_adu` wrote; CheckpointError if a file is missing or damaged, or they do not fit."""
+    directory = Path(directory)
     try:
         saved = json.loads((directory / "config.json").read_text(encoding="utf-8"))
         template = read_graph(directory / "template.json")

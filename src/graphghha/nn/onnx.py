@@ -42,7 +42,7 @@ class _Flat(nn.Module):
         return probs
 
 
-def export_onnx(adu: ADU, path: Path) -> None:
+def export_onnx(adu: ADU, path: Path | str) -> None:
     """Write the ADU with inputs `INPUTS` and output `probs`; the sizes s, d and b are dynamic."""
     if adu.config.dtype != "fp32":
         raise ConfigError(f"ONNX export needs an fp32 model, got {adu.config.dtype}")

@@ -211,6 +211,23 @@ def test_an_unknown_plant_has_no_shipped_model():
         shipped_model("zeppelin")
 
 
+def test_a_model_is_loaded_by_its_path_as_text_or_by_the_name_of_a_shipped_one(directory, monkeypatch):
+    assert load_model(str(directory)).fingerprint == load_model(directory).fingerprint
+    assert load_model("fcu").fingerprint == load_model(shipped_model("fcu")).fingerprint
+    monkeypatch.chdir(directory.parent)
+    directory.rename("fcu")
+    assert load_model("fcu").fingerprint != load_model(shipped_model("fcu")).fingerprint  # a directory comes first
+    with pytest.raises(CheckpointError, match="nosuch: is not a model directory"):
+        load_model("nosuch")
+
+
+def test_the_model_of_a_plant_of_ones_own_is_named(directory):
+    (directory / "plant.toml").write_text("")
+    write_manifest(directory)
+    with pytest.raises(CheckpointError, match="load_own_model"):
+        load_model(directory)
+
+
 def test_a_file_of_gigabytes_is_refused_unread(directory):
     with (directory / "notes.bin").open("wb") as file:
         os.truncate(file.fileno(), 6 << 30)  # takes no room on the disk

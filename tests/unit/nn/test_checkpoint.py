@@ -21,7 +21,8 @@ def saved(tmp_path):
 
 def test_saved_equals_loaded(saved):
     directory, adu = saved
-    loaded = load_adu(directory)
+    save_adu(adu, str(directory))  # a path as text
+    loaded = load_adu(str(directory))
     assert loaded.config == adu.config and loaded.template == adu.template
     x = torch.randn(8, 3)
     assert torch.equal(loaded(x, adu.template), adu(x, adu.template))
