@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from graphghha._version import __version__
@@ -22,6 +21,7 @@ from graphghha.errors import ConfigError, DataError
 from graphghha.exports.attack_labels import AttackEvent, attacked_rows, read_labels
 from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.graph import NeighborRule
+from graphghha.lab.training.new_network import new_network
 from graphghha.lab.training.own_attacks import NormalPart, synthetic_windows
 from graphghha.lab.training.own_card import own_card
 from graphghha.lab.training.own_expectation import fit_expectation
@@ -300,9 +300,7 @@ def _fit_network(
 ) -> ADU:
     windows = synthetic_windows(plant.template, preprocessing, parts, recipe.synthetic, recipe.seed)
     progress(f"teaching the network on {len(windows)} windows of perturbed normal data")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        adu = ADU(plant.template, in_features=NODE_FEATURES, head="binary", **NETWORK)
+    adu = new_network(plant.template, recipe.seed, in_features=NODE_FEATURES, head="binary", **NETWORK)
     batch = min(128, max(8, len(windows) // 8))
     config = ZoneFitConfig(epochs=recipe.epochs, batch=batch, threads=1, seed=recipe.seed, hide_share=0.1)
     fit_zones(adu, adu_odds(adu), windows, config)

@@ -21,6 +21,7 @@ from graphghha.lab.runs import Run, split_cases
 from graphghha.lab.training.cache import check_settings, reading
 from graphghha.lab.training.calibrate import CalibrationConfig, TrainedNetwork, calibrate_and_threshold
 from graphghha.lab.training.fit import FitConfig, Progress, fit
+from graphghha.lab.training.new_network import new_network
 from graphghha.lab.training.preprocessing import fit_preprocessing
 from graphghha.lab.training.recipe import NOT_DATA, Recipe
 from graphghha.lab.training.validation import Validation
@@ -29,7 +30,6 @@ from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
 from graphghha.lab.training.zone_recipe import ZoneRecipe
 from graphghha.lab.training.zone_train import train_zone_model
 from graphghha.models import check_destination, save_model
-from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName
 from graphghha.plants import load_plant
 from graphghha.windows import FEATURE_NAMES, Preprocessing
@@ -127,9 +127,7 @@ def train_network(
     torch.set_num_threads(recipe.workers)  # an engine that was built before may have set another count
     plant = load_plant(recipe.plant)
     cases = split_cases(plant, recipe.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        adu = ADU(plant.template, in_features=len(FEATURE_NAMES), **recipe.adu)
+    adu = new_network(plant.template, recipe.seed, in_features=len(FEATURE_NAMES), **recipe.adu)
     work.mkdir(parents=True, exist_ok=True)  # only after the network could be built
     snapshot = snapshot or work / "snapshot.pt"
     settings = asdict(recipe)

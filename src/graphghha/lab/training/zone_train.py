@@ -19,6 +19,7 @@ from graphghha.engine import Engine, FrozenModel
 from graphghha.lab.runs import split_cases
 from graphghha.lab.training.cache import check_settings, reading
 from graphghha.lab.training.fit import Progress
+from graphghha.lab.training.new_network import new_network
 from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
 from graphghha.lab.training.zone_calibrate import IDENTITY, calibrate_zones
 from graphghha.lab.training.zone_fit import adu_odds, fit_zones
@@ -45,7 +46,10 @@ def train_zone_model(
 ) -> Model:
     """Train a model by a recipe; `work` keeps the intermediate results, so that a killed run continues."""
     torch.set_num_threads(recipe.workers)
-    work.mkdir(parents=True, exist_ok=True)
+    adu = new_network(
+        load_plant(recipe.plant).template, recipe.seed, in_features=len(FEATURES), head="binary", **recipe.adu
+    )
+    work.mkdir(parents=True, exist_ok=True)  # only after the network could be built
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
     check_settings(work / "recipe.json", {**data_settings, "version": __version__})
@@ -61,7 +65,7 @@ def train_zone_model(
         data = ZoneWindows.concatenate(windows)
         del windows
         progress(f"network: {len(data)} windows of a zone")
-        adu = _fitted(recipe, data, work, on_step)
+        _fit(adu, recipe, data, work, on_step)
         model = assemble(recipe, adu, preprocessing, len(data))
         return calibrate_zones(model, recipe, pool, progress=progress)
 
@@ -88,12 +92,9 @@ def collect_zone_windows(
         return ZoneWindows(**load_file(file))
 
 
-def _fitted(recipe: ZoneRecipe, data: ZoneWindows, work: Path, on_step: Callable[[Progress], None]) -> ADU:
-    plant, file = load_plant(recipe.plant), work / ADU_FILE
+def _fit(adu: ADU, recipe: ZoneRecipe, data: ZoneWindows, work: Path, on_step: Callable[[Progress], None]) -> None:
+    file = work / ADU_FILE
     check_settings(file.with_suffix(".json"), {"adu": asdict(recipe)["adu"], "fit": asdict(recipe.fit)})
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        adu = ADU(plant.template, in_features=len(FEATURES), head="binary", **recipe.adu)
     if not file.exists():
         fit_zones(adu, adu_odds(adu), data, replace(recipe.fit, seed=recipe.seed), on_step=on_step)
         with atomic_path(file) as partial_file:
@@ -101,7 +102,6 @@ def _fitted(recipe: ZoneRecipe, data: ZoneWindows, work: Path, on_step: Callable
     with reading(file):
         adu.load_state_dict({name: torch.as_tensor(value) for name, value in load_file(file).items()})
     adu.eval()
-    return adu
 
 
 def assemble(recipe: ZoneRecipe, adu: ADU, preprocessing: EvidencePreprocessing, windows: int) -> Model:

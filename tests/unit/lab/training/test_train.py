@@ -1,12 +1,28 @@
 import pytest
 
-from graphghha.errors import ConfigError
+from graphghha.errors import CheckpointError, ConfigError
 from graphghha.lab.training import Recipe, parse_budget, train, train_network
+from graphghha.lab.training.zone_recipe import ZoneRecipe
+from graphghha.lab.training.zone_train import train_zone_model
+from graphghha.nn import LAYERS, GraphGHHA
 
 
 def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path):
     with pytest.raises(ConfigError, match="nonsense"):
         train_network(Recipe(adu={"layer": "nonsense"}), tmp_path, progress=pytest.fail, on_step=pytest.fail)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_impossible_zone_network_is_refused_before_anything_is_simulated(tmp_path):
+    with pytest.raises(ConfigError, match="nonsense"):
+        train_zone_model(ZoneRecipe(adu={"layer": "nonsense"}), tmp_path / "work", progress=pytest.fail)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_network_that_could_not_be_stored_is_refused_before_anything_is_simulated(tmp_path, monkeypatch):
+    monkeypatch.setitem(LAYERS, "mine", GraphGHHA)  # and not in LAYER_WEIGHTS
+    with pytest.raises(CheckpointError, match="'mine' are not described in LAYER_WEIGHTS"):
+        train_network(Recipe(adu={"layer": "mine"}), tmp_path, progress=pytest.fail, on_step=pytest.fail)
     assert not list(tmp_path.iterdir())
 
 
