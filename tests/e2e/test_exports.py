@@ -63,3 +63,6 @@ def test_what_does_not_fit_an_export_is_one_sentence(run, tmp_path):
     (tmp_path / "foreign.csv").write_text("time,x\n2018-07-02T09:00Z,1\n")
     foreign = CliRunner().invoke(main, ["score", "fcu", str(tmp_path / "foreign.csv"), *out])
     assert foreign.exit_code == 3 and "has no reading for a point of plant 'fcu'" in foreign.output
+    (tmp_path / "two.csv").write_text("time,zone-01/RM_TEMP,zone-02/RM_TEMP\n2018-07-02T09:00Z,21,22\n")
+    two = CliRunner().invoke(main, ["score", "fcu", str(tmp_path / "two.csv"), *out])
+    assert two.exit_code == 0 and "1 readings not used: unmapped; --zones states how many zones" in two.output

@@ -10,6 +10,8 @@ import click
 
 from graphghha.cli._output import echo
 
+_REMEDIES = {"unmapped": "; --zones states how many zones there are, --mapping what the names mean"}
+
 
 def is_telemetry(data: Path) -> bool:
     """Return whether a file, or a folder with files like it, is telemetry as `simulate` writes it."""
@@ -81,7 +83,7 @@ def as_telemetry(
         converted = Path(folder) / f"{data.stem}.parquet"
         rejected = write_telemetry(config, plant, zones, converted)
         for reason, count in rejected.most_common():
-            echo(f"{data}: {count:,} readings not used: {reason}", err=True)
+            echo(f"{data}: {count:,} readings not used: {reason}{_REMEDIES.get(reason, '')}", err=True)
         beside = data.with_name(f"{data.stem}.labels.parquet")
         if beside.is_file():
             shutil.copy(beside, labels_path(converted))
