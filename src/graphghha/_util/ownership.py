@@ -10,7 +10,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 def distrust(path: Path) -> str | None:
     """Return why a file or folder is not to be trusted, or None if it is ours or root's and others cannot write it.
 
-    All folders above it count, since whoever may write one of them can exchange what lies below. In a folder with the
+    All folders above it count, since anyone who may write one of them can replace what lies below. In a folder with the
     sticky bit, such as /tmp, others cannot rename what is ours.
     """
     path = path.absolute()

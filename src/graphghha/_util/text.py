@@ -24,7 +24,7 @@ def clean(text: object, limit: int | None = None, *, keep_newlines: bool = False
 
 
 def encodable(text: str) -> str:
-    """Return the text with lone surrogates replaced: they stand for bytes that were no UTF-8, and cannot be written."""
+    """Return the text with lone surrogates replaced: they stand for bytes that are not UTF-8 and cannot be written."""
     return _SURROGATES.sub(REPLACEMENT, text)
 
 

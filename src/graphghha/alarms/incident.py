@@ -3,7 +3,7 @@
 A node that raises joins the open incident it is near to in the graph and in time; otherwise it opens a new one. An
 incident stays open until all its members have been clear for `linger` steps. Its root is its strongest node at the
 moment it is annunciated. From then on the root does not change, and two annunciated incidents never merge, so that
-nothing an operator has been told is taken back.
+nothing that was announced to an operator is withdrawn.
 """
 
 from collections.abc import Iterable

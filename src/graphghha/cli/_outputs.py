@@ -30,7 +30,7 @@ def check_writable_folder(path: Path) -> None:
 
 
 def _try_folder(folder: Path, path: Path) -> None:
-    """Write a temporary file: permissions alone do not tell, on a file system that is read-only for example."""
+    """Write a temporary file: permissions alone are not enough, for example on a read-only file system."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass

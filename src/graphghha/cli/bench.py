@@ -274,7 +274,7 @@ def whether_where(scope: "Scope", buildings: int | None) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
-    folder that `train --preset zones` worked in; without it, the model's training windows are made anew.
+    folder that `train --preset zones` worked in; without it, the model's training windows are made again.
     """
     from dataclasses import replace
 

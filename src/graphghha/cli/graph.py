@@ -98,7 +98,7 @@ def import_(model: Path, out: Path, as_json: bool) -> None:
 def learn(paths: tuple[Path, ...], more: tuple[Path, ...], zone: str | None, out: Path, as_json: bool) -> None:
     """Learn a graph from exported data.
 
-    Signals are joined if one tells something about the other beyond its own past, in most parts of the record. The
+    Signals are joined if one predicts the other beyond its own past, in most parts of the record. The
     report says how sure each edge is and what was left out. Use data of normal operation.
     """
     from graphghha.cli.data import export_options

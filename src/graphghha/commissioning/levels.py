@@ -31,10 +31,10 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 ROWS_PER_HOUR = HOUR // STEP_S
-KEEP_EVERY = 5  # rows; neighboring rows tell the same
+KEEP_EVERY = 5  # rows; neighboring rows hardly differ
 SLOPE_PENALTY = 0.03  # of every slope, per row; the constant is not penalized
 RARE = 0.002  # the share of time in which a level is exceeded
-LEAST_OF_ZONES = 0.7  # of the median level of all zones: one quiet zone is no reason for alarms
+LEAST_OF_ZONES = 0.7  # of the median level of all zones: one quiet zone does not cause alarms
 LEAST_OF_SHIPPED = 0.3
 LEAST_UNREST = 0.2  # in logarithms
 LEAST_GAP = 0.01  # in scaled units

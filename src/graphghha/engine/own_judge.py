@@ -21,7 +21,7 @@ CONSTANT_CAP = 9.0  # of a signal that never moved in normal data: its first mov
 STRENGTH_CAP = 10.0
 WARN = 1.0
 FORGET = 4  # judged rows without a warning
-FIRST = 8  # judged rows of an alarm or a warning that tell its strength
+FIRST = 8  # judged rows of an alarm or a warning that its strength is computed from
 STANDING, QUIET = 0.5, 0.05  # shares of a day
 
 

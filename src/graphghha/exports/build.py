@@ -109,7 +109,7 @@ def to_si(unit: str | None, kind: Kind) -> tuple[str | None, float, float, str]:
 
 
 def _missing(raw: RawPoint) -> list[Omission]:
-    """Return the marks of missing values and the texts that are no values."""
+    """Return the marks of missing values and the texts that are not values."""
     found = [
         Omission(raw.name, "reading", count, f"{mark!r} means that there is no value")
         for mark, count in raw.cells.missing.most_common()
@@ -129,7 +129,7 @@ def _missing(raw: RawPoint) -> list[Omission]:
 def _in_order(
     times: NDArray[np.int64], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the readings in the order of time, and how often time went back; newest first is no disorder."""
+    """Return the readings in the order of time, and how often time went back; newest first does not count."""
     if len(times) < 2 or (np.diff(times) >= 0).all():
         return times, values, 0
     if (np.diff(times) <= 0).all():

@@ -157,7 +157,7 @@ def choose_order(fields: TimeFields, about: str, other_files: Order | None) -> t
         return best, Guess(about, "dates", str(best), f"read {other} its times would jump back and forth")
     if fields.has_points:
         return Order.DAY_FIRST, Guess(about, "dates", str(Order.DAY_FIRST), "dates with points have the day first")
-    reason = "no date of this file tells; state it with dates"
+    reason = "no date of this file shows the order; state it with dates"
     return Order.MONTH_FIRST, Guess(about, "dates", str(Order.MONTH_FIRST), reason)
 
 
@@ -178,7 +178,7 @@ def _by_clock(
         return np.where(local != NO_TIME, local - offset + clock.shift_ms, NO_TIME), guesses, ()
     if report.doubled:
         day = ", ".join(_day(change.utc_ms) for change in report.changes if change.is_back)
-        reason = f"the clock was put back on {day}; the order of the rows tells the first hour from the second"
+        reason = f"the clock was put back on {day}; the order of the rows separates the first hour from the second"
         guesses.append(Guess(about, "doubled hour", f"{report.doubled} of {known} readings", reason))
     return utc, guesses, ()
 
@@ -219,9 +219,9 @@ def _from_numbers(plan: FilePlan, columns: list[Any], zone: Zone, points: NDArra
         guess = Guess(about, "times", "days since 1900", f"numbers near {usual:.0f}, as spreadsheets store times")
         found = FileTimes(utc, local.astype(np.int64), (guess, *guesses))
     else:
-        raise DataError(f"{plan.path}: its times are numbers near {usual:g}, which is no time since 1970 or 1900")
+        raise DataError(f"{plan.path}: its times are numbers near {usual:g}, which is not a time since 1970 or 1900")
     if not known.all():
-        omissions = [Omission(about, "row", int((~known).sum()), "its time is no number")]
+        omissions = [Omission(about, "row", int((~known).sum()), "its time is not a number")]
     return FileTimes(found.utc_ms, found.local_ms, found.guesses, tuple(omissions))
 
 

@@ -87,7 +87,7 @@ class ColumnBuilder:
 
 
 def _as_text(block: Any) -> Any:
-    """Return a column of another type as texts: truth values become words, lists and the like are no readings."""
+    """Return a column of another type as texts: truth values become words, lists and the like are not readings."""
     try:
         return block.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

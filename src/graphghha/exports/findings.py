@@ -146,7 +146,7 @@ def _clock(series: Series, step_ms: int) -> Iterator[Finding]:
     off = steps - np.round(steps / step_ms) * step_ms
     rows = np.flatnonzero(np.abs(off) > slack)
     if not len(rows) or len(rows) > 0.01 * len(steps):
-        return  # an interval that is always uneven is no jump
+        return  # an interval that is always uneven is not a jump
     row = int(rows[np.argmax(np.abs(off[rows]))])
     largest = f"at {iso(int(series.times_ms[row + 1]))} by {off[row] / 1000:+.4g} s"
     yield Finding(

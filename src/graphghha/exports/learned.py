@@ -1,6 +1,6 @@
 """Which signals belong together, from their readings alone: a sparse graph for any number of signals.
 
-Two signals are joined if one helps to tell what the other does next beyond its own past: by the partial correlation of
+Two signals are joined if one helps to predict the other beyond its own past: by the partial correlation of
 a reading with the other's reading given its own last one, at the step of the data and at eight of them. A signal that
 another explains better is left out (forward selection). An edge must show in most parts of the record.
 """
@@ -40,7 +40,7 @@ class LearnedEdge:
 def learn_edges(values: NDArray[np.floating[Any]], pieces: Sequence[str]) -> tuple[list[LearnedEdge], int]:
     """Return edges between the columns of [rows signals], and how many more were too weak or not steady.
 
-    `pieces` names the equipment of each signal; edges between two pieces must be stronger. NaN is no reading.
+    `pieces` names the equipment of each signal; edges between two pieces must be stronger. NaN is a missing reading.
     """
     count = values.shape[1]
     own = np.array([hash(piece) for piece in pieces])
@@ -122,7 +122,7 @@ def _selected(part: NDArray[np.float32], own: NDArray[np.int64]) -> Iterator[tup
 def _forward(
     together: NDArray[np.floating[Any]], target: int, candidates: NDArray[np.int64], least: NDArray[np.float64]
 ) -> Iterator[tuple[int, float]]:
-    """Yield the candidates that still tell something once stronger ones are known, with their partial correlation."""
+    """Yield the candidates that still add information beyond stronger ones, with their partial correlation."""
     block = together[np.ix_(candidates, candidates)].astype(np.float64)
     np.fill_diagonal(block, 1.0)
     with_target = together[target, candidates].astype(np.float64)
@@ -134,7 +134,7 @@ def _forward(
         if abs(partial[best]) < least[candidates[best]]:
             return
         yield int(candidates[best]), float(np.clip(partial[best], -1, 1))
-        # take what the chosen one tells out of all others
+        # remove from all others what the chosen one explains
         weight = block[:, best] / own_left[best]
         with_chosen = with_target[best]
         with_target = with_target - weight * with_chosen

@@ -193,7 +193,7 @@ def guess_kind(name: str, *, label: str = "", unit: str | None = None, is_state:
             if (match := pattern.search(words)) is None:
                 continue
             if is_state and rule.purpose == "measurement":
-                continue  # a word such as On is no temperature
+                continue  # a word such as On is not a temperature
             quantity = measured or rule.quantity
             return Kind(rule.role, rule.purpose, quantity, f"{match[0]!r} in its {source} means {rule.meaning}")
     if is_state:
@@ -202,4 +202,4 @@ def guess_kind(name: str, *, label: str = "", unit: str | None = None, is_state:
         return Kind(SENSOR, "measurement", measured, f"its unit is {unit}")
     if unit is not None and canonical(unit) in ("%", "fraction"):
         return Kind(ACTUATOR, "position", "share", f"its unit is {unit}")
-    return Kind(UNKNOWN, "unknown", None, "neither name nor unit tells")
+    return Kind(UNKNOWN, "unknown", None, "neither name nor unit shows it")

@@ -1,4 +1,4 @@
-"""What a reader tells its user: what it guessed and why, and what it left out and why."""
+"""What a reader reports: what it guessed and why, and what it left out and why."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

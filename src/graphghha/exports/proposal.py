@@ -138,7 +138,7 @@ def _signals(template: Template, alive: Mapping[str, Series], given: "_Given | N
 
 def _unknown(signals: Mapping[str, Sequence[SignalProposal]]) -> tuple[Guess, ...]:
     return tuple(
-        Guess(column, "kind", signal.kind, "neither its name nor its unit tells")
+        Guess(column, "kind", signal.kind, "neither its name nor its unit shows it")
         for own in signals.values()
         for signal in own
         if signal.purpose == UNKNOWN

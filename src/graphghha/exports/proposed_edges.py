@@ -68,7 +68,7 @@ def inner_edges(
 ) -> tuple[tuple[Triple, ...], Guess]:
     """Return the edges inside a template, and how they came about.
 
-    Points that share no equipment, or too many of them, are joined as their readings tell.
+    Points that share no equipment, or too many of them, are joined by their readings.
     """
     usual = edges_inside(members(signals))
     if len(usual) <= MOST_USUAL * len(signals):
@@ -142,7 +142,7 @@ def _rows(series: Sequence[Series], step_ms: int) -> NDArray[np.float64]:
 def learned_joins(
     templates: Sequence[Template], roles: Roles, alive: Mapping[str, Series], step_ms: int
 ) -> tuple[tuple[JoinedEdge, ...], Guess | None]:
-    """Return edges between pieces of equipment whose readings belong together, where names do not tell what feeds what.
+    """Return edges between pieces of equipment whose readings belong together, where names do not show what feeds what.
 
     Tags such as `LT101` and `FT101` name an instrument each: pieces with one point are taken as one piece.
     """
@@ -163,7 +163,7 @@ def learned_joins(
         pairs[source.name, role, target.name, other_role].append((copy, other_copy))
     joined = tuple(JoinedEdge(*key, kind="near", pairs=tuple(own)) for key, own in pairs.items())
     count = sum(len(own) for own in pairs.values())
-    reason = "names do not tell which piece feeds which; these are learned from their readings"
+    reason = "names do not show which piece feeds which; these are learned from their readings"
     return joined, Guess("between equipment", "edges", f"{count} learned ones", reason)
 
 

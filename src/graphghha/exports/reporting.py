@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from graphghha.exports.notes import span_text
 
-MOST_LOOKED_AT = 200_000  # readings; the beginning and the end of a long record tell enough
+MOST_LOOKED_AT = 200_000  # readings; the beginning and the end of a long record suffice
 USUAL_STEPS_S = (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 600, 900, 1200, 1800, 3600)
 
 
@@ -17,7 +17,7 @@ class Mode(StrEnum):
 
     SAMPLED = "sampled"  # at a fixed interval
     COV = "cov"  # when its value has changed: silence means unchanged
-    NONE = "none"  # there are too few records to tell
+    NONE = "none"  # there are too few records to decide
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def find_sentinels(values: NDArray[np.float64], *, quantity: str | None, unit: s
 
 
 def _stands_apart(value: float, others: NDArray[np.float64], temperature_unit: str | None) -> str | None:
-    """Return why a suspicious value is no reading, or None if it may be one."""
+    """Return why a suspicious value is not a reading, or None if it may be one."""
     if temperature_unit:
         low, high = _AIR_LIMITS[temperature_unit]
         if not low < value < high:

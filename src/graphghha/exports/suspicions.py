@@ -78,7 +78,7 @@ def _share(unit: str | None, values: NDArray[np.float64]) -> str | None:
 
 
 def encoded_as(values: NDArray[np.float64]) -> str | None:
-    """Return how whole numbers seem to be encoded, if they are no plain numbers."""
+    """Return how whole numbers seem to be encoded, if they are not plain numbers."""
     some = values[:: max(1, len(values) // MOST_LOOKED_AT)]
     if not len(some) or (some != np.round(some)).any() or some.min() < 0 or some.max() >= 2**32:
         return None

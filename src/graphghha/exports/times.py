@@ -70,7 +70,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimeFields:
-    """The numbers in a column of times [n], not yet put in order; `is_time` is false where a text is no time."""
+    """The numbers in a column of times [n], not yet put in order; `is_time` is false where a text is not a time."""
 
     family: Family
     a: NDArray[np.int16]
@@ -84,7 +84,7 @@ class TimeFields:
     has_points: bool  # dates are written with points, as 07.05.2022
 
     def local_ms(self, order: Order) -> NDArray[np.int64]:
-        """Return the times as if they were in UTC, `NO_TIME` where a text is no time or no such day exists."""
+        """Return the times as if they were in UTC, `NO_TIME` where a text is not a time or no such day exists."""
         if self.family is Family.NUMBERS:
             year, month, day = {
                 Order.YEAR_FIRST: (self.a, self.b, self.c),

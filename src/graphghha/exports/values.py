@@ -59,7 +59,7 @@ def parse_number(text: str, decimal: str = ".") -> float | None:
 
 
 def state_words(words: Counter[str]) -> tuple[str, ...]:
-    """Return the words of a column of states in the order of their codes, or nothing if they are no states.
+    """Return the words of a column of states in the order of their codes, or nothing if they are not states.
 
     Words that differ in case only are one state. A word of rest such as `Off` has the code 0 and its counterpart 1,
     also if only one of them occurs; other words follow in the order of the alphabet.

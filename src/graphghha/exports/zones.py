@@ -215,7 +215,7 @@ def _changes_of_year(zone: str, year: int) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-# clocks that are told apart by when they change: a region with the rule, and what people call it
+# clocks that differ in when they change: a region with the rule, and its common name
 SUMMER_RULES = (
     ("America/New_York", "North America"),
     ("Europe/Berlin", "Central Europe"),

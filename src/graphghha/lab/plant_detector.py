@@ -18,7 +18,7 @@ from graphghha.models.own import OwnModel, load_own_model, save_own_model
 from graphghha.plants import Plant, load_plant
 
 USUAL_BUDGET = 1.0  # false alarms a day
-FEWEST_FALSE_ALARMS = 2.0  # in all normal data, from which a threshold can be told
+FEWEST_FALSE_ALARMS = 2.0  # in all normal data, from which a threshold can be estimated
 
 Floats = NDArray[np.float64]
 Data = Any  # a path, several paths, a table with named columns, or an array [rows signals]

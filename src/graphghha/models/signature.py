@@ -1,6 +1,6 @@
 """Signatures of model directories: ed25519 over the manifest, which holds the SHA-256 of every file.
 
-Hashes show damage, but whoever may write a directory can compute them anew. A signature can only be made with a private
+Hashes show damage, but anyone who may write a directory can recompute them. A signature can only be made with a private
 key, which stays away from the machine that monitors. Keys are PEM files, as openssl writes them.
 """
 

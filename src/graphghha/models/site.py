@@ -31,7 +31,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (-20 < self.floor <= self.cap < 30 and -20 < self.shipped < 30):
-            raise SchemaError(f"limits: floor {self.floor}, cap {self.cap} and shipped {self.shipped} are no limits")
+            given = f"floor {self.floor}, cap {self.cap} and shipped {self.shipped}"
+            raise SchemaError(f"limits: {given} must lie between -20 and 30, with the floor at most the cap")
         if not (0 < self.set_share <= 1 and 0 < self.coverage < 1 and self.budget_per_day > 0):
             raise SchemaError("limits: set_share, coverage and budget_per_day must be positive, shares at most 1")
 

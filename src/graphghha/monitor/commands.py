@@ -90,8 +90,8 @@ def _ask_monitor(path: Path, reader: Reader, site: str, command: Command) -> boo
             return True
     if withdraw_command(path, number):
         raise JournalError(
-            f"{path}: whoever writes this journal has not answered within {WAIT_S:g} s, so the command is withdrawn "
-            "and will not be carried out; see whether the monitor runs (`/livez`, `/readyz`)"
+            f"{path}: the monitor that writes this journal has not answered within {WAIT_S:g} s, so the command is "
+            "withdrawn and will not be carried out; see whether the monitor runs (`/livez`, `/readyz`)"
         )
     state, answer = reader.answer(number)
     if state == "refused":

@@ -23,7 +23,7 @@ _ENDS: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "journal.failing": (("journal.recovered",), None),
     "resources.exhausted": (("resources.available",), "what"),
 }
-# conditions of a process: a new one finds them out anew
+# conditions of a process: a new process detects them again
 _OF_A_PROCESS = frozenset(
     {
         "source.silent",
@@ -111,7 +111,7 @@ def _is_same(event: StoredEvent, key: tuple[str, str, str], about: str | None) -
 
 
 def _is_passing(event: StoredEvent) -> bool:
-    """Return whether an event of priority tells of something that does not stand: a step of the plant's clock."""
+    """Return whether an event of priority reports something that does not persist: a step of the plant's clock."""
     return event.kind == "device.clock" and event.body.get("state") != "wrong"
 
 

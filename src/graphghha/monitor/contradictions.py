@@ -76,7 +76,7 @@ class Contradictions:
         twin = self._plant.advise(self._graph.place(node)).twin
         for other in readings:
             if self._graph.roles[other] != twin or other < node:
-                continue  # the pair is told once
+                continue  # a pair is reported once
             allowed = TOLD_BY_NOISE * max(self._pairs.signal(each).noise for each in (node, other))
             if abs(readings[node] - readings[other]) > allowed:
                 text = f"{self._name(node)} reads {self._shown(node, readings)}, {self._name(other)}"

@@ -46,7 +46,7 @@ class ControlPairs:
         return self._plant.signal(str(self._graph.signals[node]))
 
     def agrees(self, position: int, reads: float, commanded: float) -> bool:
-        """Return whether a position is where its command wants it, as far as noise and slack allow to tell."""
+        """Return whether a position is where its command wants it, within noise and slack."""
         signal = self.signal(position)
         return abs(reads - commanded) <= max(AGREE_SHARE * (signal.high - signal.low), 5.0 * signal.noise)
 

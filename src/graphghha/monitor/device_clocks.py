@@ -16,7 +16,7 @@ Times = NDArray[np.int64]  # [d] ms, NEVER where a device has stated none
 NEVER = -(2**62)
 LONGEST_PAUSE_MS = 10_000  # between two batches; a longer pause was the receiver's, and devices are not blamed for it
 TIED_STEPS = 3  # the site's offset stood still for so long: stated time runs as fast as the receiver's clock
-ABSENT_STEPS = 3  # a device that is silent for so long, while others speak, is not waited for
+ABSENT_STEPS = 3  # a device that is silent for so long, while others report, is not waited for
 BAD_MARK, BAD_MARKS = 2, 7  # four bad observations in a row, at least half a step apart, and a clock is wrong
 GOOD_MARKS = 5  # good observations in a row, and it is right again
 DRIFT_STEPS = 10  # observed for so long before a drift is stated
@@ -114,7 +114,7 @@ class DeviceClocks:
     def is_present(self) -> NDArray[np.bool_]:
         """Return which devices were heard lately, not counting the time in which none was.
 
-        At first all devices count as present: those that happen to speak first are no majority.
+        At first all devices count as present: those that happen to report first are not a majority.
         """
         since = self.running_ms - ABSENT_STEPS * self.tolerance.step_ms - self.tolerance.behind_ms
         is_heard = np.maximum(self._heard, self._resumed) >= since

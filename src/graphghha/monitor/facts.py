@@ -25,7 +25,7 @@ TOGETHER_ROWS = 15  # zones whose incidents are annunciated within this time tur
 MOVED_ROWS = 240  # a setting that moved so long ago may be what is noticed now
 NEAR_ROWS = 60  # times of day that count as the same
 SCHEDULE_ROWS = 60
-SCHEDULE_ZONES = 3  # with fewer zones a change of the schedule cannot be told from a change of one zone
+SCHEDULE_ZONES = 3  # with fewer zones a change of the schedule cannot be distinguished from a change of one zone
 LEAST_MOVE = 1e-3  # of its range, by which a setting must change
 
 Floats = NDArray[np.floating[Any]]
@@ -78,7 +78,7 @@ class FactFinder:
         )
 
     def is_setting(self, node: int) -> bool:
-        """Return whether a node is a setpoint or a mode: a measured controller that is no loop and no command."""
+        """Return whether a node is a setpoint or a mode: a measured controller that is neither a loop nor a command."""
         if self._pairs.kind(node) is not NodeKind.CONTROLLER or node not in self._column:
             return False
         if self._pairs.signal(node).states:

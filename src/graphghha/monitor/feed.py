@@ -77,7 +77,7 @@ class Feed:
         return batch
 
     def acknowledge(self, batch: Batch) -> None:
-        """Tell the source that a batch is in the journal, and record how long that took.
+        """Acknowledge to the source that a batch is in the journal, and record how long that took.
 
         A batch is scored and written before the next one is polled, unless the journal fails meanwhile.
         """

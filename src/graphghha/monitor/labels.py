@@ -8,7 +8,7 @@ from graphghha.alarms import DISPOSITIONS
 from graphghha.monitor.journal import Reader
 
 COLUMNS = ("start", "end", "nodes", "class")
-NORMAL = "normal"  # the class of what was no event at all
+NORMAL = "normal"  # the class of an incident that turned out to be nothing
 MOST = 100_000
 
 

@@ -323,7 +323,7 @@ class Monitor:
                 asked = asked.given_at(sent_ms)
                 buffer.events += self.sites[name].command(asked, self.journal.reader.incident(asked.target))
             buffer.answers.append((number, "done", ""))
-        except Exception as exc:  # whoever may write the journal may have written the command
+        except Exception as exc:  # any process that may write the journal may have written the command
             if not isinstance(exc, GraphGHHAError):
                 log.warning("%s: command %d was refused", name, number, exc_info=True)
             buffer.answers.append((number, "refused", encodable(f"{type(exc).__name__}: {exc}"[:MOST_ANSWER])))

@@ -99,11 +99,11 @@ class PointWatch:
         self._refused_since[own] = 0
         start = np.where(before >= 0, before, first)
         intervals = np.where(before >= 0, count, count - 1)
-        told = own & (intervals > 0)
-        step = (self.heard_ms[told] - start[told]) / intervals[told]
-        known = self.step_ms[told]
+        measured = own & (intervals > 0)
+        step = (self.heard_ms[measured] - start[measured]) / intervals[measured]
+        known = self.step_ms[measured]
         # a gap counts as at most two steps, so that one of them does not change what is usual
-        self.step_ms[told] = np.where(known > 0, 0.8 * known + 0.2 * np.minimum(step, 2 * known), step)
+        self.step_ms[measured] = np.where(known > 0, 0.8 * known + 0.2 * np.minimum(step, 2 * known), step)
 
     def report(self, time_ms: int, rows: int, received_ms: int, *, is_end: bool = False) -> list[Event]:
         """Return what is worth an event now; `rows` have been closed since the site began."""

@@ -22,7 +22,7 @@ def restate(probability: float, days_per_event: float, calibrated_days: float) -
     Bayes' rule in log-odds. It assumes that events are rare and as long and as clear as those of the calibration.
     """
     if not (days_per_event > 0 and calibrated_days > 0):
-        raise ValueError(f"one event in {days_per_event} or {calibrated_days} days is no rate")
+        raise ValueError(f"days per event must be positive, got {days_per_event} and {calibrated_days}")
     p = min(max(probability, 1.0 - HIGHEST), HIGHEST)
     log_odds = math.log(p / (1.0 - p)) + math.log(calibrated_days / days_per_event)
     return 1.0 / (1.0 + math.exp(-log_odds))

@@ -27,7 +27,7 @@ def restore_site(journal: Journal, name: str, detector: Detector, config: SiteCo
             history = read_history(journal, name, detector)
             return Site.from_state(name, detector, config, *checkpoint, history), [], ""
         reason = "it is not in the journal"
-    except Exception as exc:  # whoever may write the journal may have written the checkpoint
+    except Exception as exc:  # any process that may write the journal may have written the checkpoint
         reason = (str(exc) if isinstance(exc, GraphGHHAError) else repr(exc))[:MOST_REASON]
         is_unread = journal.path.is_file() and journal.path.stat().st_size > 0
     site, events = Site(name, detector, config), _past_events(journal, name)

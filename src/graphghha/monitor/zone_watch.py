@@ -16,7 +16,7 @@ from graphghha.alarms import Event
 
 BLIND_WEIGHT = 2  # of a row in which a zone is not seen
 RAISE_AT, HIGHEST = 10, 30  # five blind rows in a row raise the alarm; thirty rows in which it is seen end any
-# Short gaps are no blindness, but a device that makes them again and again keeps its nodes unknown too often to be
+# One short gap is not reported, but a device that makes them again and again keeps its nodes unknown too often to be
 # judged: three within half an hour raise the alarm (or more, if they are rarer), two hours without any end it.
 GAP_WEIGHT, GAPS_RAISE_AT, GAPS_HIGHEST = 30, 60, 120
 

@@ -187,7 +187,7 @@ def _format_duration(value: timedelta) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """What an operator is told about a node in an incident: its name, how its readings are off, and what to do.
+    """What an incident says about a node to the operator: its name, how its readings are off, and what to do.
 
     Techniques are the ATT&CK for ICS ids that an attack through this node would be consistent with, the current id
     before the one it replaced. Physical tampering has none, because that catalogue does not cover it.
@@ -239,7 +239,7 @@ class Reporting:
 class Plant:
     """A physical system with its template graph and signals.
 
-    The graph of a plant of the user's own, which was read from a `text` in TOML, is no template: it is the whole plant.
+    The graph of a plant of the user's own, which was read from a `text` in TOML, is the whole plant, not a template.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """A plant of the user's own: `plant.toml`, as `graphghha plant new` proposes it, becomes a plant.
 
-A node is named like its column in the user's files, so that alarms, scores and labels speak the user's language. A
+A node is named like its column in the user's files, so that alarms, scores and labels use the user's names. A
 signal without a column is named by its copy and role. Readings stay in the unit of the file.
 """
 

@@ -20,7 +20,7 @@ except ImportError as exc:
 class BoundedClient(Client):
     """A client that ends a connection over which a larger packet is announced than it has agreed to.
 
-    Brokers keep to `MaximumPacketSize`; whoever does not could otherwise fill the memory with 268 MB.
+    Brokers keep to `MaximumPacketSize`; a broker that does not could otherwise fill the memory with 268 MB.
     """
 
     def _sock_recv(self, bufsize: int) -> bytes:

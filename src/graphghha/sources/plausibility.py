@@ -13,7 +13,7 @@ from graphghha.plants.units import QUANTITIES, canonical, conversion
 from graphghha.sources.mapping import Route
 from graphghha.sources.statistics import PointStatistics, SourceStatistics
 
-FEWEST = 10  # readings that make a doubt worth telling
+FEWEST = 10  # readings before a doubt is reported
 WRONG_SHARE = 0.5  # of the readings beyond the limits of the instrument
 FITTING_SHARE = 0.99
 

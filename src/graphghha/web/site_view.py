@@ -303,7 +303,7 @@ def _learning(summary: Mapping[str, Any]) -> str | None:
 
 
 def _lost(library: Library, about: SiteAbout) -> contract.Lost:
-    """Return since when a source is silent, and why, as far as the journal tells."""
+    """Return since when a source is silent, and why, as far as the journal states it."""
     event = _newest(library, about, "source.lost")
     if event is None:
         return contract.Lost(since=None, reason="")

@@ -2,7 +2,7 @@
 
 Two linear expectations for each signal: the first does not see the signal at all, the second sees its past. Each has
 members that were fitted on different thirds of the normal data: three on two thirds, whose mean is expected, and three
-on one third. Where the latter disagree, the training days do not tell what is normal, and the spread is wider.
+on one third. Where the latter disagree, the training days do not determine what is normal, and the spread is wider.
 Weights are stored for the neighbours of a signal only, so memory grows with signals times neighbours.
 
 e judged rows, p signals, k neighbours of a signal (the signal itself first), l looks back, m members, x expectations.
@@ -36,7 +36,7 @@ class OwnExpectation:
     is_switch: NDArray[np.bool_]  # [p]
     low: Floats  # [p] of a switch, scaled
     high: Floats
-    mode: NDArray[np.int64]  # [1] the signal that tells modes apart, or -1
+    mode: NDArray[np.int64]  # [1] the signal that separates modes, or -1
     mode_above: Floats  # [1] the plant is in the second mode while this signal is above
 
     def modes(self, looks: Floats) -> Floats:

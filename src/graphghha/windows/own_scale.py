@@ -1,6 +1,6 @@
 """Scale, range and type of every signal of a plant of the user's own, read from its normal data.
 
-Limits of instruments are no part of this: a reading beyond what was seen is judged, not dropped.
+Limits of instruments are not applied here: a reading beyond what was seen is judged, not dropped.
 """
 
 from collections.abc import Mapping

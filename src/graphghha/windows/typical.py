@@ -1,6 +1,6 @@
 """The typical zone of a building: of every signal, the median over the zones that read it.
 
-Zones are compared with each other, so that weather and schedules are no surprise. What all zones do at once cancels in
+Zones are compared with each other, so that weather and schedules do not matter. What all zones do at once cancels in
 that comparison; it is seen when the typical zone is judged like a building that has no other zones.
 
 r rows, p points of the building, Z zones, S signals of a zone.

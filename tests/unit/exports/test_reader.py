@@ -52,7 +52,7 @@ def test_days_since_1900_are_local_times(tmp_path):
         (("05/31/2021", "06/01/2021", "06/02/2021"), "month first", "05/31/2021 occurs"),
         (("03/06/2021", "04/06/2021", "05/06/2021"), "day first", "would jump back and forth"),
         (("06/03/2021", "06/04/2021", "06/05/2021"), "month first", "would jump back and forth"),
-        (("06/06/2021", "06/06/2021", "06/06/2021"), "month first", "no date of this file tells"),
+        (("06/06/2021", "06/06/2021", "06/06/2021"), "month first", "no date of this file shows the order"),
     ],
 )
 def test_the_order_of_day_and_month_is_found_and_explained(dates, order, reason, tmp_path):

@@ -66,7 +66,7 @@ def test_thresholds_stay_within_their_limits():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"floor": 9.0}, "are no limits"),
+        ({"floor": 9.0}, "must lie between"),
         ({"set_share": 0.0}, "set_share"),
         ({"cap": "high"}, "cap must be a finite number"),
         ({"format": "graphghha-limits/9"}, "this version reads"),

@@ -136,7 +136,7 @@ def _compile(path: Path, dtype: str, target: tuple[str, ...]) -> Kernel:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_ours = distrust(path.parent) is None
-        # a folder that others may write is no place for a library: the kernel is compiled for this process alone
+        # a library in a folder that others may write could be replaced: the kernel is compiled for this process alone
         scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=path.parent if is_ours else None))
     except OSError as exc:
         raise EngineError(f"{path.parent}: the kernel cache cannot be written: {exc}; set XDG_CACHE_HOME") from exc

@@ -19,7 +19,7 @@ _QUANTITIES = ("TEMPERATURE", "FLOW", "PRESSURE", "HUMIDITY", "POWER", "ENERGY")
 
 
 def kind_of_point(name: str, what: str = "") -> Kind | None:
-    """Return what a point is, or None if neither its class nor its name tells."""
+    """Return what a point is, or None if neither its class nor its name shows it."""
     for text, source in ((what, "class"), (name, "name")):
         words = words_of(text)
         for kind, purpose, pattern in _COMPILED:

@@ -35,7 +35,7 @@ def graph_of_node_link(data: dict[str, Any], where: str) -> Imported:
         stated = str(entry.get("kind") or entry.get("type") or "").lower()
         if stated not in set(NodeKind):
             if (kind := kind_of_point(name, stated)) is None:
-                omissions.append(Omission(name, "node", 1, "its kind is not stated and its name does not tell"))
+                omissions.append(Omission(name, "node", 1, "its kind is neither stated nor clear from its name"))
                 continue
             guesses.append(Guess(name, "kind", kind.role, kind.reason))
             stated = kind.role
@@ -57,7 +57,7 @@ def _graph_edges(entries: list[Any], nodes: dict[str, Node], where: str, omissio
         if ends is None:
             raise GraphError(f"{where}: edges[{number}] names no source and target")
         if absent := next((end for end in ends if end not in nodes), None):
-            omissions.append(Omission(f"{ends[0]} -> {ends[1]}", "edge", 1, f"{absent!r} is no node"))
+            omissions.append(Omission(f"{ends[0]} -> {ends[1]}", "edge", 1, f"{absent!r} is not a node"))
             continue
         source, target = (nodes[end] for end in ends)
         if source is target or ends in found:

@@ -56,7 +56,7 @@ def _parse(path: Path) -> "Graph":
         return Graph().parse(data=data, format="turtle", publicID="urn://model/")
     except Exception as exc:  # rdflib's parsers raise many kinds of errors
         first = " ".join(str(exc).split())[:200]
-        raise DataError(f"{path}: is no RDF model: {first}") from exc
+        raise DataError(f"{path}: is not an RDF model: {first}") from exc
 
 
 def local_name(term: Any) -> str:
@@ -230,7 +230,7 @@ class _Model:
         )
 
     def _part_is_equipment(self, thing: Any) -> bool:
-        """Return whether a thing is a part of equipment; a piece in a building or on a floor is no part of it."""
+        """Return whether a thing is a part of equipment; a piece in a building or on a floor is not a part of it."""
         whole = self._parts.get(thing)
         places = ("Building", "Floor", "Site", "Storey", "Wing", "Campus", "System", "PhysicalSpace", "Collection")
         if whole is None or self._class_of(whole).endswith(places):

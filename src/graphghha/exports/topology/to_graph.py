@@ -45,7 +45,7 @@ def graph_of_sheet(sheet: Sheet, where: str) -> Imported:
     for point in sheet.points:
         kind = _kind(point)
         if kind is None:
-            reason = "neither its class nor its name tells whether it is a sensor, a controller or an actuator"
+            reason = "neither its class nor its name shows whether it is a sensor, a controller or an actuator"
             omissions.append(Omission(point.name, "point", 1, f"{reason}; state its kind"))
             continue
         if not point.kind:
@@ -185,7 +185,7 @@ def _edges(sheet: Sheet, pieces: _Pieces, nodes: Mapping[str, Node], omissions: 
             add(source, target, usual_kind(nodes[source], nodes[target]), "stated between the points")
         else:
             absent = source if source not in nodes else target
-            omissions.append(Omission(f"{source} -> {target}", "edge", 1, f"{absent!r} is no node"))
+            omissions.append(Omission(f"{source} -> {target}", "edge", 1, f"{absent!r} is not a node"))
     for piece in pieces.points:
         if piece:
             for source, target, kind in edges_inside(pieces.members(piece)):

@@ -80,8 +80,8 @@ def plant_figures(
     truth = np.concatenate([attacked_rows(each, n, events) for n, each in enumerate(recordings)])
     alarm, score, step_s = outcome.alarm, outcome.score, plant.step_s
     spans = [(int(offsets[e.recording]) + e.start, int(offsets[e.recording]) + e.stop) for e in events]
-    told = ranges(alarm, breaks)
-    false = [(a, b) for a, b in merge_close(told, gap, breaks) if not truth[a:b].any()]
+    alarms = ranges(alarm, breaks)
+    false = [(a, b) for a, b in merge_close(alarms, gap, breaks) if not truth[a:b].any()]
     normal_h = float((~truth).sum()) * step_s / 3600
     precision, recall, f1 = point_scores(truth, alarm)
     rows = [
@@ -118,8 +118,8 @@ def plant_figures(
         "hit_at_1_rows": float(np.average([r["share_at_1"] for r in found], weights=weight)) if found else None,
         "hit_at_3_rows": float(np.average([r["share_at_3"] for r in found], weights=weight)) if found else None,
         "mean_rank": _mean([row["rank"] for row in found]),
-        "range_f1": range_f1(onsets, told),
-        "etapr_f1": etapr_f1(onsets, told),
+        "range_f1": range_f1(onsets, alarms),
+        "etapr_f1": etapr_f1(onsets, alarms),
         "affiliation_f1": affiliation_f1(truth, alarm, breaks),
         "vus_pr": vus_pr(truth, score, breaks),
         "batadal_s": batadal_s(truth, alarm, onsets),
@@ -180,7 +180,7 @@ def _macro_f1(
 ) -> float | None:
     """Return the mean F1 over "normal" and the classes that occur; rows of attacks without a class are left out."""
     kinds = np.array([CLASSES.index(str(node.kind)) for node in plant.template.nodes])
-    told = np.where(outcome.alarm, kinds[outcome.places.argmax(axis=1)], 0)
+    predicted = np.where(outcome.alarm, kinds[outcome.places.argmax(axis=1)], 0)
     stated = np.zeros(len(truth), np.int64)
     stated[truth] = -1
     for event, (start, stop) in zip(events, spans, strict=True):
@@ -190,7 +190,7 @@ def _macro_f1(
     counted = stated >= 0
     if len(classes) < 2:
         return None
-    return float(np.mean([point_scores((stated == c)[counted], (told == c)[counted])[2] for c in classes]))
+    return float(np.mean([point_scores((stated == c)[counted], (predicted == c)[counted])[2] for c in classes]))
 
 
 def _mean(values: Sequence[Any]) -> float | None:

@@ -1,7 +1,7 @@
 """Trials of commissioning: few days, another season, attacks in the days that are learned from, small buildings.
 
 Every trial commissions random buildings that nothing else uses, and judges them under attacks of the whole catalogue.
-In the weekly trial a building is commissioned anew every week, as a monitor does it: on its newest two weeks, with the
+In the weekly trial a building is commissioned again every week, as a monitor does it: on its newest two weeks, with the
 attacks that were in them, but without the rows of zones in which an incident was announced.
 """
 

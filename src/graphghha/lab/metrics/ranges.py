@@ -87,17 +87,19 @@ def affiliation_f1(truth: Bools, alarm: Bools, breaks: Sequence[int] = ()) -> fl
             high = end - begin if number + 1 == len(events) else (stop + events[number + 1][0]) // 2
             rows = np.arange(low, high)
             away = np.maximum(np.maximum(start - rows, rows - (stop - 1)), 0)
-            told = np.flatnonzero(alarm[begin:end][low:high]) + low
-            if not len(told):
+            alarmed = np.flatnonzero(alarm[begin:end][low:high]) + low
+            if not len(alarmed):
                 recalls.append(0.0)
                 continue
             order = np.sort(away)
-            farther = 1.0 - np.searchsorted(order, away[told - low], side="left") / len(order)
+            farther = 1.0 - np.searchsorted(order, away[alarmed - low], side="left") / len(order)
             precisions.append(float(farther.mean()))
             inside = np.arange(start, stop)
-            at = np.searchsorted(told, inside)
-            before = np.where(at > 0, inside - told[np.maximum(at - 1, 0)], np.iinfo(np.int64).max)
-            after = np.where(at < len(told), told[np.minimum(at, len(told) - 1)] - inside, np.iinfo(np.int64).max)
+            at = np.searchsorted(alarmed, inside)
+            before = np.where(at > 0, inside - alarmed[np.maximum(at - 1, 0)], np.iinfo(np.int64).max)
+            after = np.where(
+                at < len(alarmed), alarmed[np.minimum(at, len(alarmed) - 1)] - inside, np.iinfo(np.int64).max
+            )
             distance = np.minimum(before, after)
             nearer = np.minimum(inside - low, distance - 1) + np.minimum(high - 1 - inside, distance - 1) + 1
             recalls.append(float((1.0 - np.where(distance > 0, nearer, 0) / len(rows)).mean()))
@@ -140,8 +142,8 @@ def batadal_s(truth: Bools, alarm: Bools, events: Sequence[Range]) -> float:
     """Return the score of the BATADAL contest: time to detection, and the mean of both rates."""
     delays = []
     for start, stop in events:
-        told = np.flatnonzero(alarm[start:stop])
-        delays.append((told[0] if len(told) else stop - start) / (stop - start))
+        alarmed = np.flatnonzero(alarm[start:stop])
+        delays.append((alarmed[0] if len(alarmed) else stop - start) / (stop - start))
     in_time = 1.0 - float(np.mean(delays)) if delays else 0.0
     return 0.5 * in_time + 0.5 * balanced_accuracy(truth, alarm)
 

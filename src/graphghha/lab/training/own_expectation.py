@@ -20,13 +20,13 @@ MOST_NEIGHBORS = 24
 FEWEST_NEIGHBORS = 4
 HOPS = 2
 MOST_ROWS = 24_000  # that a regression is fitted on
-KNOWN_SHARE = 0.9  # of the rows: a signal that is known less often is no input
+KNOWN_SHARE = 0.9  # of the rows: a signal that is known less often is not an input
 MODE_SHARE = 0.05  # of the rows at least in either mode
 MODE_WORTH = 0.15  # of the variance of the other signals that a mode must explain
 
 
 def find_mode(looks: Floats, scale: OwnScale) -> tuple[int, float]:
-    """Return the signal that tells two modes of the plant apart and the value between them, or -1.
+    """Return the signal that separates two modes of the plant and the value between them, or -1.
 
     Candidates are switches, and signals that rest at their lowest value for a good part of the time. The one whose
     two states explain most of the variance of all other signals is taken, if that is enough.

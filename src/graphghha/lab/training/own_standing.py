@@ -1,7 +1,7 @@
 """Faults that stand throughout the normal data of a plant, which no detector of changes can find: a rule lists them.
 
 A measurement that never comes near its set-point, in all of the training data, is learned as normal. It is named when
-the model is trained, and is no alarm afterwards.
+the model is trained, and raises no alarm afterwards.
 """
 
 import re

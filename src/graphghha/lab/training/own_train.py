@@ -91,7 +91,7 @@ def train_own_plant(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NormalFit:
-    """What normal data alone tell of a plant; it does not depend on a seed."""
+    """What is learned from normal data alone; it does not depend on a seed."""
 
     plant: Plant
     parts: Sequence[NormalPart]
@@ -194,7 +194,7 @@ def deal_parts(stretches: Sequence[Floats]) -> list[NormalPart]:
 
 
 def fit_normal(plant: Plant, parts: Sequence[NormalPart], values: Floats) -> tuple[OwnPreprocessing, list[Floats]]:
-    """Return everything that tells normal from unusual, and how unusual the rows of each part are, [e p]."""
+    """Return everything that separates normal from unusual, and how unusual the rows of each part are, [e p]."""
     resolution = np.array([plant.reporting[node].resolution or np.nan for node in plant.template.points])
     scale = fit_own_scale(values, resolution)
     plan = OwnPlan.for_unit(plant.step_s, _unit_s(parts, scale, plant.step_s))

@@ -9,7 +9,7 @@ from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-OnPart = Callable[[int, int], None]  # is told how many parts of how many are done
+OnPart = Callable[[int, int], None]  # called with the number of parts done and of all parts
 
 # With a thread per core in every process, small matrix products spend most of their time waiting.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -60,7 +60,7 @@ class ValidatedView:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedBuilding:
-    """What one validation building tells about a model."""
+    """The scores and alarms of a model in one validation building."""
 
     own: ValidatedView
     shipped: ValidatedView

@@ -53,7 +53,7 @@ def withdraw_command(path: Path, number: int) -> bool:
 
 
 def read_pending(connection: sqlite3.Connection) -> list[Pending]:
-    """Return commands without an answer, oldest first. Whoever may write the file may have written them."""
+    """Return commands without an answer, oldest first. Any process that may write the file may have written them."""
     query = (
         "SELECT id, CAST(site AS BLOB), CAST(substr(body, 1, ?) AS BLOB), sent_ms FROM commands "
         f"WHERE {OPEN} ORDER BY id LIMIT ?"

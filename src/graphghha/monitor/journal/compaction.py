@@ -53,7 +53,7 @@ class Compaction:
             try:
                 block = unpack_rows(data, count)
             except JournalError:
-                continue  # whoever reads it is told
+                continue  # readers of it get an error
             if width not in (None, block.shape[1]):
                 break  # the site has other points from here on
             width = block.shape[1]

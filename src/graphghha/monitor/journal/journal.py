@@ -88,7 +88,7 @@ class Journal:
     def __init__(
         self, path: Path, retention: Retention | None = None, *, wait_s: float = 0.0, is_patient: bool = False
     ) -> None:
-        """If `is_patient`, a disk that takes no writes is no error: `problem` names it, and every write tries again."""
+        """With `is_patient` a disk that takes no writes is not an error: `problem` names it, each write tries again."""
         self.path, self._retention = path, retention or Retention()
         self.problem = ""
         self.unwritten = UnwrittenEvents()

@@ -18,7 +18,7 @@ from graphghha.monitor.journal.codec import unpack, unpack_rows, unpack_times
 from graphghha.monitor.journal.schema import LOCK_WAIT_S, VERSION, connect
 from graphghha.windows import Rows
 
-# a body that is no JSON would end a query with an error, so it is asked first
+# a body that is not JSON would end a query with an error, so this is checked first
 OPEN = (
     "CASE WHEN json_valid(body) THEN (json_extract(body, '$.closed') IS NULL OR "
     "json_extract(body, '$.state') <> 'normal') ELSE 0 END"

@@ -86,7 +86,7 @@ def salvage(path: Path) -> dict[str, Any]:
 
 
 def put_back(path: Path, open_file: sqlite3.Connection, known: os.stat_result, reader: "Reader") -> dict[str, Any]:
-    """Write a file again that lost its name but is still open, and close it; a stranger in its place is set aside."""
+    """Write a file again that lost its name but is still open, and close it; another file in its place is set aside."""
     fresh_path = path.with_name(path.name + ".restoring")
     for leftover in _files(fresh_path):
         leftover.unlink(missing_ok=True)

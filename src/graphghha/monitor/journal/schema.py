@@ -15,7 +15,7 @@ APPLICATION_ID = 0x67684840  # the version is added to it, as a second copy
 # errors that say nothing about the content of the file
 NOT_THE_FILE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM)
 
-# the newest body of every incident in columns that can be filtered; a body that is no JSON is left out
+# the newest body of every incident in columns that can be filtered; a body that is not JSON is left out
 FILL_INCIDENTS = """
     INSERT OR REPLACE INTO incidents
     SELECT incident, site, json_extract(body, '$.zone'), json_extract(body, '$.root'), json_extract(body, '$.state'),

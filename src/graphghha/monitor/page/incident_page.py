@@ -1,4 +1,4 @@
-"""The page of an incident: sentence, first step, charts, evidence, hypotheses, story. Light, and made for paper."""
+"""The page of an incident: sentence, first step, charts, evidence, hypotheses, story, in a layout for printing."""
 
 import time
 from collections.abc import Iterator, Sequence

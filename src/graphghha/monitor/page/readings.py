@@ -1,4 +1,4 @@
-"""The charts of an incident: the points that its evidence speaks of, from the rows of the journal."""
+"""The charts of an incident: the points named by its evidence, from the rows of the journal."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -31,7 +31,9 @@ log = logging.getLogger(__name__)
 
 CHECK_EVERY_S = 2.0
 Stopping = Callable[[float], bool]  # waits for some seconds, and says whether the service is to end
-Learning = Callable[[Callable[[str, Path], None], Stopping], None]  # is told how to ask for another model of a site
+Learning = Callable[
+    [Callable[[str, Path], None], Stopping], None
+]  # called with the function that requests another model of a site
 CLOSE_S = 2.0  # for all sources together: one that hangs in a dead network must not delay the shutdown
 
 

@@ -189,7 +189,7 @@ class Follower:
             log.error("sink %s: the cursor was not saved (%s); a restart delivers again", self.name, exc)
 
     def _report_dropped(self, number: int, first: int) -> None:
-        """Tell the receiver which events it will never get, under a key that stays the same if this is repeated."""
+        """Report which events the receiver will never get, under a key that stays the same if this is repeated."""
         count = first - 1 - number
         body = {"sink": self.name, "first": number + 1, "last": first - 1, "count": count, "priority": "high"}
         notice = StoredEvent(first - 1, MONITOR, _now_ms(), DROPPED, body)
@@ -228,7 +228,7 @@ class Follower:
             delay_s = min(delay_s, JOURNAL_RETRY_S)
         else:
             self._sink_error = reason
-        self._failures += 1  # last, so that whoever sees the number sees the reason
+        self._failures += 1  # last, so that a reader that sees the number also sees the reason
         if not self._stop.is_set():
             self._stop.wait(delay_s)
         elif self._back_off.failures < _LAST_ATTEMPTS:

@@ -107,7 +107,7 @@ def test_a_brick_model_becomes_a_graph_with_copies_and_shared_nodes(tmp_path):
 def test_what_a_brick_model_says_beyond_a_graph_is_listed(tmp_path):
     said = left_out(imported(tmp_path, "site.ttl", BRICK))
     assert "1 x likes: 1 relation left out: this relation is not understood" in said
-    assert "Thing1: 1 point left out: neither its class nor its name tells" in said
+    assert "Thing1: 1 point left out: neither its class nor its name shows" in said
     assert "Room1: 1 equipment left out: it has no point" in said
 
 
@@ -152,7 +152,7 @@ def test_an_equipment_sheet_becomes_a_graph(tmp_path):
         ("p.csv", "tagname2,kind\nX,sensor\n", DataError, "no column is named 'point'"),
         ("p.csv", "point\nfoo\n", GraphError, "no point could be used; give at least one with a kind"),
         ("p.csv", "", DataError, "the file is empty"),
-        ("m.ttl", "@prefix", DataError, "is no RDF model"),
+        ("m.ttl", "@prefix", DataError, "is not an RDF model"),
         ("m.ttl", "<urn://a> <urn://b> <urn://c> .", DataError, "neither hasPoint nor hasProperty"),
         ("h.json", "{", DataError, "is not JSON"),
         ("h.json", "3", DataError, "expected a Haystack grid"),

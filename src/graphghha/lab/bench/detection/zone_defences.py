@@ -55,7 +55,7 @@ def undefended(views: Views, suspects: Sequence[int] | None = None) -> Tensor:
 
 
 def leave_one_out(views: Views, suspects: Sequence[int] | None = None) -> Tensor:
-    """Return the largest score with any one node hidden: a node that lies cannot vouch for its zone."""
+    """Return the largest score with any one node hidden: a false reading then cannot hide its zone."""
     nodes = views.commissioned[2].shape[-1]
     masks = 1.0 - torch.eye(nodes)[list(range(nodes) if suspects is None else suspects)]
     return _masked(views, torch.cat([torch.ones(1, nodes), masks]).bool()).amax(dim=0)

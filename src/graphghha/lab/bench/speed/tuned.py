@@ -1,6 +1,6 @@
 """The other methods at good settings: compiled by torch, with an allocator that keeps its memory.
 
-Both change nothing about a method and are one line for whoever uses it. The engine gains from neither: it allocates
+Both change nothing about a method and take the user one line. The engine gains from neither: it allocates
 once. Times are CPU time of this process, and the shortest of all calls counts: what other processes do to the caches
 slows methods that run in Python more than the engine.
 """
