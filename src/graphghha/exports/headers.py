@@ -21,6 +21,9 @@ class NameAndUnit:
     unit: str | None
 
 
+_NAMING_WORDS = ("mode", "rh", "ratio")  # behind a name they say what is measured: `Fan Mode`, `Return Air RH`
+
+
 def split_header(text: str) -> NameAndUnit:
     """Return name and unit of a header such as `Room [degF]`, `Value (°F)`, `ZN-T °F` or `CHWS ()`."""
     text = text.strip().strip('"').strip()
@@ -30,7 +33,8 @@ def split_header(text: str) -> NameAndUnit:
             return NameAndUnit(match[1].strip() or text, None)
         if is_known(unit) or len(unit) <= 12:
             return NameAndUnit(match[1].strip(), unit)
-    if (match := _TAIL_UNIT.fullmatch(text)) and len(match[2]) > 1 and is_known(match[2]):
+    match = _TAIL_UNIT.fullmatch(text)
+    if match and len(match[2]) > 1 and is_known(match[2]) and match[2].lower() not in _NAMING_WORDS:
         return NameAndUnit(match[1].rstrip(" ,"), match[2])
     return NameAndUnit(text, None)
 

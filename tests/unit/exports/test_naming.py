@@ -71,6 +71,9 @@ def test_names_are_cut_into_words():
         ("ZN-T °F", "ZN-T", "°F"),
         ("Supply air temperature", "Supply air temperature", None),
         ("Valve (north)", "Valve", "north"),
+        ("Fan Mode", "Fan Mode", None),
+        ("Return Air RH", "Return Air RH", None),
+        ("Return Air %RH", "Return Air", "%RH"),
         ("A (a remark that is no unit)", "A (a remark that is no unit)", None),
     ],
 )
