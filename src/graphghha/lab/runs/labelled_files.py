@@ -58,8 +58,8 @@ def read_labelled_run(path: Path, plant: Plant, *, any_reporting: bool = False) 
         raise SchemaError(f"{path}: its step is {meta.step_s:g} s; the plant has one row every {plant.step_s:g} s")
     if not labels_path(path).exists():
         raise DataError(
-            f"{labels_path(path)}: does not exist, and a report card needs labels; "
-            f"to score without them, use graphghha score MODEL {path}"
+            f"{path}: has no labels, which a report card needs; give them with --labels FILE or beside it as "
+            f"{labels_path(path).name}; to score without labels, use graphghha score MODEL {path}"
         )
     rows = FileRows(file, plant.template, any_reporting=any_reporting)
     labels = _read(path, plant, meta.zones)
