@@ -37,6 +37,7 @@ from graphghha.plants import Plant, load_plant
 from graphghha.resuming import resume_simulation
 from graphghha.settings import Settings, SiteTable, find_problems, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
+from graphghha.sources.draft import RESEMBLES_NO_POINT
 from graphghha.web.config import ACCESS_FILE, WebConfig
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
@@ -216,14 +217,16 @@ def plant_points(site: SiteTable) -> tuple[str, ...]:
     return load_plant(site.plant_source).building(site.zones).points
 
 
-def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: float) -> None:
-    """Write a mapping file for what a check heard.
+def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: float) -> int:
+    """Write a mapping file for what a check heard, and return how many of its names resemble no point.
 
     A recording is then read again with it, because the readings of names that are mapped now suggest their units.
     """
     atomic_write(path, report.draft)
     if isinstance(site.source_config, FileConfig):
-        atomic_write(path, check_site(site, seconds, mapping=path, speed=None).draft)
+        report = check_site(site, seconds, mapping=path, speed=None)
+        atomic_write(path, report.draft)
+    return report.draft.count(RESEMBLES_NO_POINT)
 
 
 def implausible(site: SiteTable) -> list[str]:
@@ -231,6 +234,8 @@ def implausible(site: SiteTable) -> list[str]:
     if not isinstance(site.source_config, FileConfig) or load_plant(site.plant_source).is_own:
         return []  # files of a plant of the user's own are refused when they are opened, if they do not fit
     report = check_site(site, PLAUSIBILITY_S, speed=None)
+    if report.problem:
+        return [report.problem]
     if not report.mapped and report.unmapped:
         example = report.unmapped[0].name
         return [

@@ -81,7 +81,9 @@ def as_telemetry(
     )
     with TemporaryDirectory(prefix="graphghha-") as folder:
         converted = Path(folder) / f"{data.stem}.parquet"
-        rejected = write_telemetry(config, plant, zones, converted)
+        rejected, notes = write_telemetry(config, plant, zones, converted)
+        for note in notes:
+            echo(note, err=True)
         for reason, count in rejected.most_common():
             echo(f"{data}: {count:,} readings not used: {reason}{_REMEDIES.get(reason, '')}", err=True)
         beside = data.with_name(f"{data.stem}.labels.parquet")

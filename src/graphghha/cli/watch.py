@@ -237,15 +237,21 @@ def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: P
         report = check_site(site, seconds)
         if not report.mapped:
             is_heard = report.unmapped or report.rejected
-            unmapped = "none of the names that arrived maps to a point; use a mapping file"
+            unmapped = (
+                "none of the names that arrived maps to a point; draft a mapping file with --write-mapping FILE, "
+                "look through it, and check again with --mapping FILE (mapping = in a settings file)"
+            )
             silent = f"nothing arrived; {report.status.detail}"
             if not (is_heard and write_mapping):
                 unusable.append(f"{site.name}: {unmapped if is_heard else silent}")
+        if report.problem:
+            unusable.append(report.problem)
         if write_mapping is not None:
             several = len(settings.site) > 1
             path = write_mapping.with_stem(f"{write_mapping.stem}-{site.name}") if several else write_mapping
-            draft_mapping(site, report, path, seconds)
-            echo(f"{site.name}: wrote {path}; check its entries and units", err=True)
+            left = draft_mapping(site, report, path, seconds)
+            resemble = f"; {counted(left, 'name')} in it resemble no point" if left else ""
+            echo(f"{site.name}: wrote {path}{resemble}; look through it, then check with --mapping {path}", err=True)
         if as_json:
             echo_json({"site": site.name, **report.to_dict()})
             continue

@@ -26,6 +26,7 @@ class Points:
     high: NDArray[np.float64]
     columns: dict[str, int]
     signals: dict[str, int]  # signal name -> column, for signals that one point only carries
+    states: dict[str, tuple[str, ...]]  # signal name -> names of its states, for signals that have some
 
     @classmethod
     def from_names(cls, plant: Plant, names: Sequence[str]) -> Self:
@@ -44,6 +45,7 @@ class Points:
             high=np.array([signal.high for signal in signals]) + margin,
             columns=columns,
             signals={name: column for column, name in enumerate(short) if times[name] == 1},
+            states={name: signal.states for name, signal in zip(short, signals, strict=True) if signal.states},
         )
 
     def __len__(self) -> int:

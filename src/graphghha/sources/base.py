@@ -10,6 +10,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.errors import DataError
+
+
+class CoarseError(DataError):
+    """Readings that come too seldom for a plant."""
+
 
 class Quality(StrEnum):
     """How far a device vouches for a reading. Bad and stale readings are not used."""

@@ -3,15 +3,16 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from graphghha._util.times import iso
 from graphghha.plants import Plant
+from graphghha.plants.units import canonical, conversion
 from graphghha.sources.addresses import parse_address
-from graphghha.sources.base import Batch, Rejection, Source, SourceStatus
+from graphghha.sources.base import Batch, CoarseError, Rejection, Source, SourceStatus
 from graphghha.sources.config import FileConfig, SourceConfig
 from graphghha.sources.draft import DraftEntry, draft_points, mapping_text, unit_choices
 from graphghha.sources.mapping import Mapper
@@ -40,8 +41,9 @@ class MappedName:
     point: str
     unit: str  # as the sender states it, else as the mapping does, else the point's own
     readings: int
-    last_value: float | None  # in SI
+    last_value: float | None  # in the point's own unit
     last_time_ms: int | None
+    own_unit: str = ""  # of the point; empty if it is the sender's
     is_assumed: bool = False  # nothing states the unit
     out_of_limits: int = 0  # readings that the instrument cannot have made
     doubt: str = ""  # why the readings do not fit the point
@@ -71,6 +73,7 @@ class CheckReport:
     status: SourceStatus
     step_s: float | None = None  # usual interval of a point
     draft: str = ""  # a mapping file for what was heard
+    problem: str = ""  # why the source cannot be watched as it is
     notes: tuple[str, ...] = ()  # what was guessed about a recording or left out of it
 
     @property
@@ -81,7 +84,7 @@ class CheckReport:
     @property
     def is_sound(self) -> bool:
         """Return whether every point has readings that fit it, and every name maps to a point."""
-        return not self.unmapped and not self.silent and not self.doubts
+        return not self.unmapped and not self.silent and not self.doubts and not self.problem
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -98,6 +101,7 @@ class CheckReport:
                     "unit": each.unit,
                     "readings": each.readings,
                     "last_value": each.last_value,
+                    "last_value_unit": each.own_unit or each.unit,
                     "last_time": None if each.last_time_ms is None else iso(each.last_time_ms),
                     "unit_assumed": each.is_assumed,
                     "out_of_limits": each.out_of_limits,
@@ -112,6 +116,7 @@ class CheckReport:
             "silent": list(self.silent),
             "rejected": {str(why): count for why, count in self.rejected.items()},
             "step_s": self.step_s,
+            "problem": self.problem or None,
             "notes": list(self.notes),
         }
 
@@ -128,16 +133,26 @@ class CheckReport:
             for each in self.unmapped
         ]
         silent = [("-", point, "", "0", "silent") for point in self.silent]
+        if not self.mapped and silent:
+            silent = [("-", f"all {len(silent)} points", "", "0", "silent")]
         mapped = sorted(self.mapped, key=lambda each: not each.doubt)
         return unmapped + silent + [_mapped_row(each) for each in mapped]
 
 
 def _mapped_row(each: MappedName) -> tuple[str, str, str, str, str]:
     unit = f"{each.unit}?" if each.is_assumed else each.unit
-    last = "" if each.last_value is None else f"last {each.last_value:.4g}"
+    last = "" if each.last_value is None else f"last {_in_both_units(each, each.last_value)}"
     rejected = f"{each.out_of_limits} out of limits" if each.out_of_limits else ""
     remark = "; ".join(part for part in (each.doubt, rejected, last) if part)
     return each.name, each.point, unit, str(each.readings), remark
+
+
+def _in_both_units(each: MappedName, value: float) -> str:
+    """Return a value in the unit of the sender, and in that of the point if it is another."""
+    if not each.own_unit:
+        return f"{value:.4g}"
+    shift, scale = conversion(each.unit, each.own_unit)
+    return f"{value / scale + shift:.4g} {each.unit} = {value:.4g} {each.own_unit}"
 
 
 def check_address(address: str, *, site: str, points: Sequence[str], plant: Plant, seconds: float) -> CheckReport:
@@ -150,9 +165,17 @@ def check_source(
 ) -> CheckReport:
     """Listen for `seconds`, or until the source ends or has sent enough, and acknowledge nothing."""
     statistics = SourceStatistics()
-    source = open_source(config, site=site, points=points, plant=plant, is_listener=True, statistics=statistics)
+    settings: dict[str, Any] = {"site": site, "points": points, "plant": plant, "statistics": statistics}
+    problem = ""
     try:
-        return _listen(source, points, seconds, plant, statistics, config)
+        source = open_source(config, is_listener=True, **settings)
+    except CoarseError as exc:  # its names and units can be checked all the same
+        assert isinstance(config, FileConfig)
+        problem = str(exc)
+        source = open_source(replace(config, is_held=True), is_listener=True, **settings)
+    try:
+        report = _listen(source, points, seconds, plant, statistics, config)
+        return replace(report, problem=problem) if problem else report
     finally:
         source.close()
 
@@ -176,7 +199,8 @@ def _listen(
     mapper = source.mapper if isinstance(source, HasMapper) else None
     doubts = _doubts(mapper, plant, statistics)
     mapped = counts.mapped(mapper, points, statistics, doubts)
-    unmapped = _unmapped(mapper)
+    guessed = _guessed_points(mapper, plant, mapped)
+    unmapped = _unmapped(mapper, guessed)
     silent = tuple(point for point, count in zip(points, counts.by_point.tolist(), strict=True) if not count)
     return CheckReport(
         seconds=time.monotonic() - start,
@@ -188,7 +212,7 @@ def _listen(
         status=source.status,
         step_s=counts.step_s,
         notes=source.notes if isinstance(source, Replay) else (),
-        draft=_draft(mapper, plant, mapped, unmapped, silent, config) if mapper else "",
+        draft=_draft(mapper, mapped, unmapped, guessed, silent, config) if mapper else "",
     )
 
 
@@ -202,9 +226,9 @@ def _doubts(mapper: Mapper | None, plant: Plant, statistics: SourceStatistics) -
 
 def _draft(
     mapper: Mapper,
-    plant: Plant,
     mapped: Sequence[MappedName],
     unmapped: Sequence[UnmappedName],
+    guessed: Mapping[str, str],
     silent: Sequence[str],
     config: SourceConfig,
 ) -> str:
@@ -214,10 +238,9 @@ def _draft(
         unit = each.fitting_units[0] if each.fitting_units else None if each.is_assumed else each.unit
         entries.append(DraftEntry(each.name, each.point, unit, unit_why=each.doubt, needs_unit=each.is_assumed))
     names = [each.name for each in unmapped if each.why == NO_SUCH_POINT]
-    found = draft_points(names, mapper.points, plant, {each.name: each.point for each in mapped})
     for name in names:
-        entries.append(DraftEntry(name, found.get(name, ""), None, "guessed from its name", needs_unit=True))
-    left = [point for point in silent if point not in found.values()]
+        entries.append(DraftEntry(name, guessed.get(name, ""), None, "guessed from its name", needs_unit=True))
+    left = [point for point in silent if point not in guessed.values()]
     table = config.table if isinstance(config, FileConfig) else {}
     return mapping_text(entries, mapper.points, left, table)
 
@@ -267,6 +290,7 @@ class _ReadingCounts:
         found = []
         for column, (name, unit) in sorted(names.items()):
             is_heard = bool(self.by_point[column])
+            own_unit = mapper.points.units[column] if mapper else unit
             found.append(
                 MappedName(
                     name=name,
@@ -275,6 +299,7 @@ class _ReadingCounts:
                     readings=int(self.by_point[column]),
                     last_value=float(self._values[column]) if is_heard else None,
                     last_time_ms=int(self._times[column]) if is_heard else None,
+                    own_unit="" if canonical(own_unit) == canonical(unit) else own_unit,
                     is_assumed=name in assumed and len(unit_choices(unit)) > 1,
                     out_of_limits=statistics.by_column.get(column, nothing).out_of_limits,
                     doubt=doubts.get(column, no_doubt).text,
@@ -284,11 +309,19 @@ class _ReadingCounts:
         return tuple(found)
 
 
-def _unmapped(mapper: Mapper | None) -> tuple[UnmappedName, ...]:
+def _guessed_points(mapper: Mapper | None, plant: Plant, mapped: Sequence[MappedName]) -> dict[str, str]:
+    """Return the points that names which map to none may mean."""
+    if mapper is None:
+        return {}
+    taken = {each.name: each.point for each in mapped}
+    return draft_points([name for name, _ in mapper.unmapped.most_common()], mapper.points, plant, taken)
+
+
+def _unmapped(mapper: Mapper | None, guessed: Mapping[str, str]) -> tuple[UnmappedName, ...]:
     if mapper is None:
         return ()
     unknown = [
-        UnmappedName(name, count, NO_SUCH_POINT, mapper.nearest_point(name))
+        UnmappedName(name, count, NO_SUCH_POINT, guessed.get(name) or mapper.nearest_point(name))
         for name, count in mapper.unmapped.most_common()
     ]
     wrong_units = [UnmappedName(name, 0, why, None) for name, why in mapper.wrong_units.items()]

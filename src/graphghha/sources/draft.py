@@ -9,6 +9,7 @@ from graphghha.plants import Plant, Points
 from graphghha.plants.units import QUANTITIES, canonical
 
 LEAST_LIKE = 0.5  # share of the words that name and meaning have in common
+RESEMBLES_NO_POINT = "resembles no point"
 _SAME = 2.0  # for a name that is the signal's own
 
 # abbreviations and the words they stand for
@@ -19,8 +20,8 @@ _SYNONYMS = {
     **dict.fromkeys(("MA", "MIXED", "MIX"), "mixed air"),
     **dict.fromkeys(("RA", "RETURN", "RET"), "return air"),
     **dict.fromkeys(("OA", "OUTDOOR", "OUTSIDE", "OUT"), "outdoor air"),
-    **dict.fromkeys(("CLG", "COOL", "COOLING", "CHW", "CC", "CW"), "cooling"),
-    **dict.fromkeys(("HTG", "HEAT", "HEATING", "HW", "HHW", "HC"), "heating"),
+    **dict.fromkeys(("CLG", "COOL", "COOLING", "CC"), "cooling"),
+    **dict.fromkeys(("HTG", "HEAT", "HEATING", "HC"), "heating"),
     **dict.fromkeys(("VLV", "VALVE"), "valve"),
     **dict.fromkeys(("DPR", "DMPR", "DAMPER"), "damper"),
     **dict.fromkeys(("SP", "SPT", "SETPOINT", "STPT", "SETPT"), "setpoint"),
@@ -34,6 +35,14 @@ _SYNONYMS = {
     **{"OAT": "outdoor air temperature", "MAT": "mixed air temperature", "RAT": "return air temperature"},
     **dict.fromkeys(("DAT", "SAT"), "discharge air temperature"),
     **dict.fromkeys(("ZNT", "ZAT", "RMT"), "room temperature"),
+    **dict.fromkeys(("CHW", "CW"), "cooling water"),
+    **dict.fromkeys(("HW", "HHW"), "heating water"),
+    **{"CHWS": "cooling water entering", "CHWST": "cooling water entering temperature"},
+    **{"CHWR": "cooling water return", "CHWRT": "cooling water return temperature"},
+    **dict.fromkeys(("HWS", "HHWS"), "heating water entering"),
+    **dict.fromkeys(("HWST", "HHWST"), "heating water entering temperature"),
+    **dict.fromkeys(("HWR", "HHWR"), "heating water return"),
+    **dict.fromkeys(("HWRT", "HHWRT"), "heating water return temperature"),
     **{"EWT": "entering water temperature", "LWT": "return water temperature", "RWT": "return water temperature"},
 }
 _FILLERS = frozenset(("the", "of", "a", "coil", "unit"))
@@ -99,7 +108,10 @@ def _meaning(text: str, plant: Plant) -> frozenset[str]:
     """Return the words that a name or a sentence stands for, without numbers and without the name of the plant."""
     words = words_of(text).split()
     expanded = " ".join(_SYNONYMS.get(word, word.lower()) for word in words)
-    return frozenset(word for word in expanded.split() if word not in (*_FILLERS, plant.name) and not word.isdigit())
+    meant = {word for word in expanded.split() if word not in (*_FILLERS, plant.name) and not word.isdigit()}
+    if "water" in meant:  # supply water enters the coil, and neither it nor return water is air
+        meant = {"entering" if word == "discharge" else word for word in meant if word != "air"}
+    return frozenset(meant)
 
 
 def _letters(text: str) -> str:
@@ -117,7 +129,7 @@ def mapping_text(entries: Sequence[DraftEntry], points: Points, silent: Sequence
         lines += ["[table]", *(f"{key} = {_quoted(text)}" for key, text in table.items()), ""]
     for entry in entries:
         if not entry.point:
-            lines += [f"# {_quoted(entry.name)} resembles no point", ""]
+            lines += [f"# {_quoted(entry.name)} {RESEMBLES_NO_POINT}", ""]
             continue
         lines += ["[[map]]", f"column = {_quoted(entry.name)}", f"point = {_quoted(entry.point)}"]
         lines[-1] += f"  # {entry.why}" if entry.why else ""

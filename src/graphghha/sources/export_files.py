@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError, SchemaError
 from graphghha.exports.headers import split_header
-from graphghha.exports.notes import Guess, Omission, note_lines, span_text
+from graphghha.exports.notes import Guess, Omission, counted, note_lines, span_text
 from graphghha.exports.options import ExportOptions
 from graphghha.exports.reader import ExportReader
 from graphghha.exports.reporting import Mode
 from graphghha.exports.series import Series
 from graphghha.plants import Plant
-from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
+from graphghha.sources.base import Batch, CoarseError, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import EARLIEST_MS, LATEST_MS
 from graphghha.sources.config import FileConfig
 from graphghha.sources.mapping import Mapper, Route
@@ -55,8 +55,8 @@ def export_batches(
     notes: list[Guess | Omission] = []
     total = 0
     for series in reader.series():
-        notes += [*series.guesses, *series.omissions]
         route = _route(mapper, series)
+        notes += [*_guesses(series, route, mapper), *series.omissions]
         if isinstance(route, Rejection):
             rejected[route] += len(series)
             refusals.add(series.name, route, series.stated_unit or "", len(series))
@@ -81,9 +81,9 @@ def export_batches(
 
 
 def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
-    """Raise a `DataError` if readings come too seldom for a plant."""
+    """Raise a `CoarseError` if readings come too seldom for a plant."""
     if step_ms > COARSE_STEPS * plant.step_s * 1000:
-        raise DataError(
+        raise CoarseError(
             f"{where}: its readings come every {span_text(step_ms)}, and the models of plant {plant.name!r} need one "
             f"every {span_text(plant.step_s * 1000)}; export shorter intervals, or hold each reading until "
             "the next, which costs accuracy (hold=yes in the address of a source, --hold of commands that read files)"
@@ -124,8 +124,7 @@ def _readings(
     refusals: RefusalCounter,
 ) -> _Held:
     """Return the usable readings of a point in SI, and count the others."""
-    point = mapper.points.names[route.column]
-    raw = _codes(series, plant, point)
+    raw = _codes(series, plant, mapper, route.column)
     values = (raw - route.shift) * route.scale
     columns = np.full(len(values), route.column, np.int32)
     impossible = mapper.points.impossible(columns, values)
@@ -149,15 +148,38 @@ def _readings(
     return _Held(series.name, series.times_ms[keep], values[keep], None if series.holds else hold_ms)
 
 
-def _codes(series: Series, plant: Plant, point: str) -> NDArray[np.float64]:
+def _guesses(series: Series, route: Route | Rejection, mapper: Mapper) -> list[Guess]:
+    """Return what was guessed about a point; for a point with states, only which of its words are none of them."""
+    states = () if isinstance(route, Rejection) else _states(mapper, route.column)
+    if not (series.states and states):
+        return list(series.guesses)
+    assert isinstance(route, Route)
+    signal = mapper.points.names[route.column].rpartition("/")[2]
+    counts = np.bincount(series.values.astype(np.int64), minlength=len(series.states)).tolist()
+    unknown = {word: count for word, count in zip(series.states, counts, strict=True) if count}
+    unknown = {word: count for word, count in unknown.items() if mapper.state_of(word, route.column) not in states}
+    guesses = [each for each in series.guesses if each.what != "states"]
+    for word, count in unknown.items():
+        reason = (
+            f"no state of {signal} ({', '.join(states)}), so {counted(count, 'reading')} left out; say which it is "
+            f"in the mapping file: [states.{signal}] {word!r} = {states[0]!r}"
+        )
+        guesses.append(Guess(series.name, "word", repr(word), reason))
+    return guesses
+
+
+def _states(mapper: Mapper, column: int) -> tuple[str, ...]:
+    return mapper.points.states.get(mapper.points.names[column].rpartition("/")[2], ())
+
+
+def _codes(series: Series, plant: Plant, mapper: Mapper, column: int) -> NDArray[np.float64]:
     """Return the readings; states in words become the codes that the plant gives to these words."""
-    if not series.states:
+    states = _states(mapper, column)
+    if not (series.states and states):
         return series.values
-    known = {signal.name: signal for signal in plant.signals}.get(point.rpartition("/")[2])
-    if known is None or not known.states:
-        return series.values
-    code_of = {word.lower(): known.low + number for number, word in enumerate(known.states)}
-    codes = np.array([code_of.get(word.lower(), np.nan) for word in series.states])
+    low = plant.signal(mapper.points.names[column].rpartition("/")[2]).low
+    code_of = {state: low + number for number, state in enumerate(states)}
+    codes = np.array([code_of.get(mapper.state_of(word, column), np.nan) for word in series.states])
     own: NDArray[np.float64] = codes[series.values.astype(np.int64)]
     return own
 

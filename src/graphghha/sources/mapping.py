@@ -23,7 +23,7 @@ LONGEST_UNIT = 32
 LONGEST_NOTE = 200  # characters kept of a foreign name
 NAME_KEYS = ("topic", "column")  # keys for the sender's name, exactly one of them in each entry of a mapping file
 RULE_KEYS = (*NAME_KEYS, "point", "unit", "scale", "offset")
-FILE_KEYS = ("map", "rename", "units", "table")
+FILE_KEYS = ("map", "rename", "units", "states", "table")
 DEFAULT_POINT = "{zone}/{signal}"
 
 
@@ -59,6 +59,7 @@ class Rules:
     rules: tuple[Rule, ...] = ()
     rename: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # word -> sender's text -> our text
     units: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # signal -> sender's word -> our state
     table: Mapping[str, str] = field(default_factory=dict)  # how an exported table is written
 
 
@@ -106,6 +107,11 @@ class Mapper:
     def knows(self, name: str) -> bool:
         """Return whether this name leads to a point."""
         return self._resolve(name) is not None
+
+    def state_of(self, word: str, column: int) -> str:
+        """Return the state of a point that a sender's word stands for: as the mapping file says, else the word."""
+        words = self._rules.states.get(self.points.names[column].rpartition("/")[2], {})
+        return {theirs.lower(): ours for theirs, ours in words.items()}.get(word.lower(), word).lower()
 
     def sent_units(self) -> dict[str, list[str]]:
         """Return the units in which signals are sent, of those that are not sent in the plant's own."""
@@ -193,10 +199,14 @@ def read_mapping(path: Path, points: Points) -> Rules:
     rename = _as_table(raw.get("rename", {}), f"{path}: [rename]")
     units = _as_texts(raw.get("units", {}), f"{path}: [units]")
     _check_units(units, points, f"{path}: [units]")
+    states = _as_table(raw.get("states", {}), f"{path}: [states]")
+    words = {signal: _as_texts(table, f"{path}: [states.{signal}]") for signal, table in states.items()}
+    _check_states(words, points, str(path))
     return Rules(
         rules=rules,
         rename={word: _as_texts(table, f"{path}: [rename.{word}]") for word, table in rename.items()},
         units=units,
+        states=words,
         table=_as_texts(raw.get("table", {}), f"{path}: [table]"),
     )
 
@@ -247,6 +257,15 @@ def _check_units(units: Mapping[str, str], points: Points, where: str) -> None:
     _check_keys(units, tuple(signals), where)
     for signal, unit in units.items():
         _check_unit(unit, signals[signal], f"{where}: {signal}")
+
+
+def _check_states(words: Mapping[str, Mapping[str, str]], points: Points, where: str) -> None:
+    _check_keys(words, tuple(points.states), f"{where}: [states]")
+    for signal, table in words.items():
+        for word, state in table.items():
+            if state.lower() not in points.states[signal]:
+                known = " | ".join(points.states[signal])
+                raise ConfigError(f"{where}: [states.{signal}]: {word} = {state!r} is no state; use {known}")
 
 
 def _check_unit(unit: str, si_unit: str, where: str) -> None:

@@ -11,10 +11,16 @@ from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, Tele
 from graphghha.sources.base import Batch, Rejection, RowBatch
 from graphghha.sources.config import FileConfig
 from graphghha.sources.opening import open_source
+from graphghha.sources.replay import Replay
 
 
-def write_telemetry(config: FileConfig, plant: Plant, zones: int, out: Path) -> Counter[Rejection]:
-    """Read a file or folder for a plant with this many zones, write it to `out`, and return what was not used."""
+def write_telemetry(
+    config: FileConfig, plant: Plant, zones: int, out: Path
+) -> tuple[Counter[Rejection], tuple[str, ...]]:
+    """Read a file or folder for a plant with this many zones and write it to `out`.
+
+    Return how many readings were not used and why, and what was guessed about the file or left out of it.
+    """
     graph = plant.template.replicate(zones)
     signals = plant.template.point_signals
     meta = TelemetryMeta(
@@ -47,7 +53,7 @@ def write_telemetry(config: FileConfig, plant: Plant, zones: int, out: Path) -> 
                 f"{config.path}: has no reading for a point of plant {plant.name!r} ({reasons}); "
                 "`graphghha watch --check` shows which names map and drafts a mapping file"
             )
-    return rejected
+    return rejected, source.notes if isinstance(source, Replay) else ()
 
 
 def _chunk(batch: Batch, zones: int, points: int) -> Chunk:

@@ -20,6 +20,7 @@ def test_a_check_of_a_file_says_what_maps_what_does_not_and_what_is_silent(tmp_p
             "unit": "degC",
             "readings": 1,
             "last_value": 20.0,
+            "last_value_unit": "degC",
             "last_time": "2018-07-02T09:00:00Z",
             "unit_assumed": True,
             "out_of_limits": 0,
@@ -31,6 +32,15 @@ def test_a_check_of_a_file_says_what_maps_what_does_not_and_what_is_silent(tmp_p
     assert misfit["name"] == "zone-02/RM_TEMP" and "degC | degF | K" in misfit["why"]
     assert len(as_json["silent"]) == len(POINTS) - 1 and not as_json["sound"]
     assert report.rows()[0] == ("zone-1/FCU_DAT", "-", "", "1", "no such point; did you mean zone-01/FCU_DAT?")
+
+
+def test_a_check_shows_a_value_in_the_unit_of_the_sender_and_in_that_of_the_point(tmp_path):
+    file = tmp_path / "readings.csv"
+    file.write_text("time,zone-01/RM_TEMP [degF],zone-01/FCU_DAT [degC]\n2018-07-02T09:00:00Z,68,13\n")
+    report = check_address(f"csv:{file}", **SETTINGS, seconds=5)
+    remarks = {row[1]: row[4] for row in report.rows()}
+    assert remarks["zone-01/RM_TEMP"] == "last 68 degF = 20 degC" and remarks["zone-01/FCU_DAT"] == "last 13"
+    assert {each["last_value_unit"] for each in report.to_dict()["mapped"]} == {"degC"}
 
 
 def test_a_check_of_a_sound_source_finds_nothing_wrong():

@@ -70,6 +70,33 @@ def test_a_folder_with_one_file_per_point_and_states_in_words(tmp_path):
     assert rejected == {Rejection.UNMAPPED: 5, Rejection.MALFORMED: 1}
 
 
+def test_words_that_a_plant_does_not_know_are_named_and_may_be_translated(tmp_path):
+    rows = ["02-Jul-18 9:00:00 AM UTC,Unoccupied", "02-Jul-18 9:10:00 AM UTC,Occupied", "02-Jul-18 9:47:00 AM UTC,Off"]
+    (tmp_path / "OCC.csv").write_text("Timestamp,Value\n" + "\n".join(rows))
+    entry = '[[map]]\ncolumn = "OCC"\npoint = "zone-01/FCU_CTRL"\n'
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(entry)
+    notes = "\n".join(opened(tmp_path / "OCC.csv", f"?mapping={mapping}").notes)
+    assert "OCC: word 'Occupied': no state of FCU_CTRL (shutdown, operate, setback), so 1 reading left out" in notes
+    assert "[states.FCU_CTRL] 'Occupied' = 'shutdown'" in notes and "its values are words" not in notes
+    mapping.write_text(entry + '[states.FCU_CTRL]\noccupied = "operate"\nUnoccupied = "setback"\nOff = "shutdown"\n')
+    source = opened(tmp_path / "OCC.csv", f"?mapping={mapping}")
+    assert not [note for note in source.notes if "word" in note]
+    mode = column(source, "zone-01/FCU_CTRL")[1]
+    assert [mode[0], mode[10], mode[47]] == [2.0, 1.0, 0.0]
+    mapping.write_text(entry + '[states.FCU_CTRL]\nOccupied = "operation"\n')
+    with pytest.raises(ConfigError, match=r"\[states.FCU_CTRL\]: Occupied = 'operation' is no state; use shutdown"):
+        opened(tmp_path / "OCC.csv", f"?mapping={mapping}")
+
+
+def test_a_check_looks_at_readings_that_come_too_seldom_and_says_so(tmp_path):
+    (tmp_path / "bms.csv").write_text(lines("time,zone-01/RM_TEMP [degF],AHU", 40, 15, "%Y-%m-%dT%H:%M:%SZ,{v},1"))
+    report = check_address(f"csv:{tmp_path / 'bms.csv'}", **SETTINGS, seconds=60)
+    assert [each.point for each in report.mapped] == ["zone-01/RM_TEMP"] and report.unmapped[0].name == "AHU"
+    assert "come every 15 min" in report.problem and not report.is_sound
+    assert report.to_dict()["problem"] == report.problem
+
+
 @pytest.mark.parametrize("line", ["%d.%m.%Y %H:%M;{v}", "%Y-%m-%dT%H:%M:%SZ,{v}"], ids=["foreign", "ours"])
 @pytest.mark.parametrize("step_min", [5, 15])
 def test_readings_that_come_too_seldom_are_refused_in_one_sentence_or_held(line, step_min, tmp_path):

@@ -67,6 +67,19 @@ def test_a_wrong_unit_that_was_stated_is_doubted_too(csv, tmp_path):
     assert not room.is_assumed and "reads like degF" in room.doubt
 
 
+def test_supply_water_is_the_water_that_enters_a_coil():
+    names = ["R1 CHW Supply Temp", "R1 CHWRT", "R1 HW Supply Temp", "R1 Supply Air Temp", "R1 Fan Mode", "R1 CHW Valve"]
+    found = draft_points(names, Points.from_names(PLANT, PLANT.template.replicate(1).points), PLANT, {})
+    assert {name: point.rpartition("/")[2] for name, point in found.items()} == {
+        "R1 CHW Supply Temp": "FCU_CLG_EWT",
+        "R1 CHWRT": "FCU_CLG_RWT",
+        "R1 HW Supply Temp": "FCU_HTG_EWT",
+        "R1 Supply Air Temp": "FCU_DAT",
+        "R1 Fan Mode": "FAN_CTRL",
+        "R1 CHW Valve": "FCU_CVLV",
+    }
+
+
 def test_a_check_drafts_a_mapping_file_that_can_be_used(csv, tmp_path):
     report = check_address(f"csv:{csv}", **SETTINGS)
     assert not report.mapped and len(report.unmapped) == len(NAMES)

@@ -25,7 +25,7 @@ def config(path: Path, text: str) -> FileConfig:
 )
 def test_an_export_becomes_telemetry_of_the_plant(header, line, tmp_path):
     text = "\n".join([header, *(line.format(m=minute) for minute in range(30))])
-    rejected = write_telemetry(config(tmp_path / "bms.csv", text), PLANT, 2, tmp_path / "out.parquet")
+    rejected, notes = write_telemetry(config(tmp_path / "bms.csv", text), PLANT, 2, tmp_path / "out.parquet")
     file = TelemetryFile(tmp_path / "out.parquet")
     (chunk,) = file.chunks()
     assert file.meta.zones == ("zone-01", "zone-02") and chunk.values.shape == (2, 30, 29)
