@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphghha._util.utf8_file import Utf8File
 from graphghha.errors import DataError
 from graphghha.exports.notes import Guess
 from graphghha.exports.sample import Sample
@@ -95,15 +96,16 @@ def open_table(path: Path, layout: TableFormat, columns: Sequence[int] | None = 
     width = len(layout.names)
     names = [str(number) for number in range(width)]
     wanted = names if columns is None else [str(number) for number in columns]
+    is_utf8 = layout.encoding in ("utf-8", "utf-8-sig")
     try:
         reader = pacsv.open_csv(
-            path,
+            Utf8File(path) if is_utf8 else path,
             read_options=pacsv.ReadOptions(
                 use_threads=False,
                 block_size=BLOCK_BYTES,
                 column_names=names,
                 skip_rows=layout.skip_lines,
-                encoding="utf8" if layout.encoding in ("utf-8", "utf-8-sig") else layout.encoding,
+                encoding="utf8" if is_utf8 else layout.encoding,
             ),
             parse_options=pacsv.ParseOptions(
                 delimiter=layout.separator, invalid_row_handler=lambda row: "skip", newlines_in_values=False
