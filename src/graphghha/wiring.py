@@ -1,6 +1,7 @@
 """The one place where the parts meet: a settings file becomes a running service, a model directory a detector."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.engine.own_scorer import OwnScorer, history_rows
 from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError
+from graphghha.exports.notes import STATE_ZONE
 from graphghha.learning import Learner, LearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
 from graphghha.models.own import CLEAR_AT, RAISE_AT, is_own_model, load_own_model
@@ -38,10 +40,13 @@ from graphghha.resuming import resume_simulation
 from graphghha.settings import Settings, SiteTable, find_problems, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
 from graphghha.sources.draft import RESEMBLES_NO_POINT
+from graphghha.sources.replay import Replay
 from graphghha.web.config import ACCESS_FILE, WebConfig
 from graphghha.windows import open_forecast
 from graphghha.windows.multiscale import DAY
 from graphghha.windows.own_features import OwnForecast
+
+log = logging.getLogger(__name__)
 
 PLAUSIBILITY_S = 20.0  # how long a recording is looked at before it is watched
 HEARD_WITHIN_MS = 3_600_000  # a zone that is silent for longer may be dead, so its points are unknown
@@ -69,6 +74,7 @@ def open_monitor(settings: Settings) -> Service:
             monitor.add(name, detector, _site_config(site, learns=name in learner.plans), is_simulated=is_simulated)
             sources[name] = open_source(config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)
+            _warn_of_unknown_zone(name, sources[name])
         models = {name: site.model for name, site in sites.items() if site.model}
         learning = learner.run if learner.plans else None
         service = Service(monitor, sources, models, drain_s=settings.monitor.drain_s, learning=learning)
@@ -79,6 +85,13 @@ def open_monitor(settings: Settings) -> Service:
             service.serve_health(settings.health.port)
         opened.pop_all()  # from here on the service closes what it was given
     return service
+
+
+def _warn_of_unknown_zone(site: str, source: Source) -> None:
+    """Log that the times of a recording were taken for UTC because nothing states their zone."""
+    for note in source.notes if isinstance(source, Replay) else ():
+        if note.endswith(STATE_ZONE):
+            log.warning("%s: %s", site, note)
 
 
 def web_config(settings: Settings) -> WebConfig:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import DataError
-from graphghha.exports.notes import Guess, Omission
+from graphghha.exports.notes import NO_ZONE, STATE_ZONE, Guess, Omission
 from graphghha.exports.plan import FilePlan
 from graphghha.exports.reporting import usual_step_ms
 from graphghha.exports.table import open_table
@@ -39,7 +39,7 @@ class Zone:
     is_stated: bool = True  # by the user or by the files; otherwise the distance from UTC is a guess
 
 
-UNKNOWN_ZONE = Zone(LocalClock("UTC"), "no file states a zone; state yours, for example zone = America/Chicago", False)
+UNKNOWN_ZONE = Zone(LocalClock("UTC"), NO_ZONE, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,8 @@ def find_zone(plans: Sequence[FilePlan], stated: str | None) -> Zone:
             continue  # the file is left out with this reason when it is read
         if found := guess_summer_rule(local, regular_step_ms(local)):
             clock, reason = found
-            return Zone(clock, f"{plan.about}: {reason}; its distance from UTC is unknown and taken as 0", False)
+            unknown = f"its distance from UTC is unknown and taken as 0; {STATE_ZONE}"
+            return Zone(clock, f"{plan.about}: {reason}; {unknown}", False)
     return UNKNOWN_ZONE
 
 

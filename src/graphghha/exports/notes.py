@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 MOST_NAMES = 3
+STATE_ZONE = "state yours, for example zone = America/Chicago"
+NO_ZONE = f"no file states a zone; {STATE_ZONE}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ def guess_summer_rule(local_ms: NDArray[np.int64], step_ms: int) -> tuple[LocalC
     gaps = np.flatnonzero((steps > HOUR_MS) & (steps <= 2 * HOUR_MS))
     backs = np.flatnonzero((steps < 0) & (steps >= -HOUR_MS))
     for region, people in SUMMER_RULES:
-        for change in clock_changes(region, int(times.min()), int(times.max())):
+        for change in clock_changes(region, int(times.min()) - DAY_MS, int(times.max()) + DAY_MS):
             rows = backs if change.is_back else gaps
             # what the clock showed just before the change, and at it
             shown_before, shown_after = change.utc_ms + change.before_ms, change.utc_ms + change.after_ms

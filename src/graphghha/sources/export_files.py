@@ -162,7 +162,7 @@ def _guesses(series: Series, route: Route | Rejection, mapper: Mapper) -> list[G
     for word, count in unknown.items():
         reason = (
             f"no state of {signal} ({', '.join(states)}), so {counted(count, 'reading')} left out; say which it is "
-            f"in the mapping file: [states.{signal}] {word!r} = {states[0]!r}"
+            f"in the mapping file, below [states.{signal}]"
         )
         guesses.append(Guess(series.name, "word", repr(word), reason))
     return guesses

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._util.suggest import nearest
-from graphghha._util.times import parse_time_ms
+from graphghha._util.utf8_file import Utf8File
 from graphghha.errors import DataError, SchemaError
+from graphghha.exports.notes import NO_ZONE, Guess
 from graphghha.exports.plan import NotReadableError
 from graphghha.exports.recordings import read_recordings
 from graphghha.plants import Dialect, Plant
@@ -23,8 +24,10 @@ from graphghha.plants.arrow import pa, pacsv, pc, pq
 from graphghha.plants.telemetry import MISSING, TelemetryFile
 from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, note_invalid, validate_readings
+from graphghha.sources.cells import as_numbers, as_text, as_times_ms
 from graphghha.sources.config import FileConfig
 from graphghha.sources.export_files import COARSE_STEPS, export_batches, refuse_coarse, usual_step_ms
+from graphghha.sources.local_times import read_local_times, shows_summer_time
 from graphghha.sources.mapping import LONGEST_NAME, Mapper, Route
 from graphghha.sources.refusals import RefusalCounter
 from graphghha.sources.replay import Replay
@@ -34,7 +37,6 @@ TIME_NAMES = ("time", "timestamp", "datetime", "date", "ts")
 BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 1 << 14
 OWN_ROWS = 256
-NO_TIME = -1
 MOST_TEXT_BYTES, MOST_RATIO = 64 << 20, 200  # of a column of text in one row group, and times its packed size
 _WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])]+)[\])]")  # `Room temperature [degF]`
 _NOWHERE = Route(0, "", 0.0, 1.0)  # stands in for a missing route in arrays; its readings are never used
@@ -94,8 +96,11 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
         return iter(()), mapper, ()
     is_readable = bool(len(first.times_ms))
     step_ms = usual_step_ms(first)
-    if is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000):
-        return chain([first], batches), mapper, ()
+    is_fine = is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000)
+    local_ms = _local_times(config) if is_fine else None
+    if is_fine and (local_ms is None or not shows_summer_time(local_ms)):
+        guess = Guess(config.path.name, "time zone", "UTC", NO_ZONE)
+        return chain([first], batches), mapper, () if local_ms is None else (str(guess),)
     if step_ms is not None and not config.is_held:
         refuse_coarse(step_ms, plant, str(config.path))
     try:
@@ -104,6 +109,14 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
         if is_readable or not isinstance(exc.__cause__, NotReadableError):
             raise
         return chain([first], batches), mapper, ()
+
+
+def _local_times(config: FileConfig) -> NDArray[np.int64] | None:
+    """Return the times of a CSV file in our own form that name no zone."""
+    if config.format != "csv":
+        return None
+    header = _csv_header(config.path)
+    return read_local_times(config.path, len(header), _time_column(header, config.path))
 
 
 def _as_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) -> _Opened:
@@ -206,8 +219,8 @@ def _wide_batches(
             is_dialect = dialect is not None and _has_format(table.column(time_column), dialect.time_format)
             named = [_name_and_unit(header[number], mapper, dialect if is_dialect else None) for number in others]
             layout = WideLayout(site, mapper, [name for name, _ in named], [unit for _, unit in named], str(path))
-        times = _times_ms(table.column(time_column), time_format)
-        parsed = [_numbers(table.column(others[number])) for number in layout.used.tolist()]
+        times = as_times_ms(table.column(time_column), time_format)
+        parsed = [as_numbers(table.column(others[number])) for number in layout.used.tolist()]
         values = np.stack([column for column, _ in parsed], axis=1) if parsed else np.empty((len(times), 0))
         yield layout.batch(times, values, malformed=[int(malformed.sum()) for _, malformed in parsed])
 
@@ -236,8 +249,8 @@ def _long_batches(
     """Yield batches from tables with one row per reading."""
     for table in tables:
         columns = dict(zip(lower, table.columns, strict=True))
-        times = _times_ms(table.column(time_column))
-        values, malformed = _numbers(columns["value"])
+        times = as_times_ms(table.column(time_column))
+        values, malformed = as_numbers(columns["value"])
         refusals = RefusalCounter()
         names, routes, route_of_row = _routes(columns, mapper)
         is_mapped = np.array([isinstance(route, Route) for route in routes], np.bool_)[route_of_row]
@@ -273,10 +286,10 @@ def _long_batches(
 
 def _routes(columns: dict[str, Any], mapper: Mapper) -> tuple[list[str], list[Route | Rejection], NDArray[np.int64]]:
     """Return names and routes of a table's distinct (name, unit) pairs, and for each row the number of its route."""
-    name = _text(columns["point"])
+    name = as_text(columns["point"])
     if "zone" in columns:
-        name = pc.binary_join_element_wise(_text(columns["zone"]), name, "/")
-    unit = _text(columns["unit"]) if "unit" in columns else pa.array([""] * len(name))
+        name = pc.binary_join_element_wise(as_text(columns["zone"]), name, "/")
+    unit = as_text(columns["unit"]) if "unit" in columns else pa.array([""] * len(name))
     names, units = name.dictionary_encode(), unit.dictionary_encode()
     pairs = names.indices.to_numpy().astype(np.int64) * max(1, len(units.dictionary)) + units.indices.to_numpy()
     distinct, route_of_row = np.unique(pairs, return_inverse=True)
@@ -291,7 +304,21 @@ def _is_usable(qualities: Any, count: int) -> NDArray[np.bool_]:
     if qualities is None:
         return np.ones(count, np.bool_)
     usable = pa.array(["", *map(str, USABLE_QUALITIES)])
-    return np.asarray(pc.is_in(pc.utf8_lower(_text(qualities)), value_set=usable).to_numpy(zero_copy_only=False))
+    return np.asarray(pc.is_in(pc.utf8_lower(as_text(qualities)), value_set=usable).to_numpy(zero_copy_only=False))
+
+
+def _csv_header(path: Path) -> list[str]:
+    """Return the names of the columns of a CSV file."""
+    with path.open("rb") as file:
+        line = file.readline(BLOCK_BYTES)
+    if line.startswith(b"PAR1"):
+        raise DataError(f"{path}: is a Parquet file; write parquet:{path}")
+    if b"\0" in line:  # UTF-16, which exports may be written in, or no text at all
+        raise NotOurFormError(f"{path}: is not a text file in UTF-8")
+    header = next(csv.reader([line.decode("utf-8-sig", "replace")]), [])
+    if not header:
+        raise DataError(f"{path}: the file is empty; its first line must name the columns")
+    return header
 
 
 def _open_csv(path: Path, on_bad_row: Callable[[], None]) -> tuple[list[str], Iterator[Any]]:
@@ -302,19 +329,10 @@ def _open_csv(path: Path, on_bad_row: Callable[[], None]) -> tuple[list[str], It
         return "skip"
 
     try:
-        with path.open("rb") as file:
-            line = file.readline(BLOCK_BYTES)
-        if line.startswith(b"PAR1"):
-            raise DataError(f"{path}: is a Parquet file; write parquet:{path}")
-        if b"\0" in line:  # UTF-16, which exports may be written in, or no text at all
-            raise NotOurFormError(f"{path}: is not a text file in UTF-8")
-        first = line.decode("utf-8-sig", "replace")
-        header = next(csv.reader([first]), [])
-        if not header:
-            raise DataError(f"{path}: the file is empty; its first line must name the columns")
+        header = _csv_header(path)
         columns = [f"{number}" for number in range(len(header))]  # two columns of the file may share a name
         reader = pacsv.open_csv(
-            path,
+            Utf8File(path),
             read_options=pacsv.ReadOptions(
                 use_threads=False, block_size=BLOCK_BYTES, column_names=columns, skip_rows=1
             ),
@@ -356,79 +374,3 @@ def _with_path_in_errors(batches: Iterator[Any], path: Path) -> Iterator[Any]:
         yield from batches
     except (OSError, pa.ArrowInvalid) as exc:
         raise DataError(f"{path}: cannot be read further: {exc}") from exc
-
-
-def _numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return a column as numbers, NaN where a cell is empty, and which cells hold something else."""
-    if pa.types.is_binary(column.type) or pa.types.is_string(column.type):
-        text = column.view(pa.string()) if pa.types.is_binary(column.type) else column
-        filled = pc.if_else(pc.equal(pc.binary_length(text), 0), None, text)
-        try:
-            column = filled.cast(pa.float64())
-        except pa.ArrowInvalid:
-            return _numbers_cell_by_cell(column.view(pa.binary()).to_pylist())
-    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return np.full(len(column), np.nan), column.is_valid().to_numpy(zero_copy_only=False)
-    values: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return values, np.zeros(len(values), np.bool_)
-
-
-def _numbers_cell_by_cell(cells: list[bytes | None]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    values, malformed = np.full(len(cells), np.nan), np.zeros(len(cells), np.bool_)
-    for row, cell in enumerate(cells):
-        if cell is None or not cell.strip():
-            continue
-        try:
-            values[row] = float(cell if b"_" not in cell else b"?")  # Python accepts 1_000; in a table it is a mistake
-        except ValueError:
-            malformed[row] = True
-    return values, malformed
-
-
-def _times_ms(column: Any, time_format: str | None = None) -> NDArray[np.int64]:
-    """Return a column as milliseconds since 1970, NO_TIME where a cell cannot be read."""
-    kind = column.type
-    if pa.types.is_timestamp(kind):
-        return _milliseconds(column)
-    if pa.types.is_binary(kind) or pa.types.is_string(kind):
-        text = column.view(pa.string()) if pa.types.is_binary(kind) else column
-        for timestamp in (pa.timestamp("ms"), pa.timestamp("ms", tz="UTC")):
-            try:
-                return _milliseconds(text.cast(timestamp))
-            except pa.ArrowInvalid:
-                continue
-        if time_format is not None:
-            return _milliseconds(pc.strptime(text, format=time_format, unit="ms", error_is_null=True))
-        cells = [cell.decode("utf-8", "replace") for cell in text.view(pa.binary()).fill_null(b"").to_pylist()]
-        return _times_cell_by_cell([_number_or_text(cell) for cell in cells])
-    return _times_cell_by_cell(column.to_pylist())
-
-
-def _number_or_text(cell: str) -> object:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell.strip()
-
-
-def _times_cell_by_cell(cells: list[object]) -> NDArray[np.int64]:
-    parsed = [parse_time_ms(cell) for cell in cells]
-    return np.array([NO_TIME if time is None or abs(time) > 1 << 60 else time for time in parsed], np.int64)
-
-
-def _milliseconds(column: Any) -> NDArray[np.int64]:
-    whole = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
-    times: NDArray[np.int64] = whole.fill_null(NO_TIME).to_numpy(zero_copy_only=False)
-    return times
-
-
-def _text(column: Any) -> Any:
-    """Return a column as text without nulls. Bytes that are not UTF-8 are replaced: no name of ours contains them."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_binary(column.type):
-        try:
-            column = column.cast(pa.string())
-        except pa.ArrowInvalid:
-            column = pa.array([(cell or b"").decode("utf-8", "replace") for cell in column.to_pylist()])
-    return pc.fill_null(column.cast(pa.string()), "")

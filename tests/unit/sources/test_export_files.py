@@ -78,7 +78,7 @@ def test_words_that_a_plant_does_not_know_are_named_and_may_be_translated(tmp_pa
     mapping.write_text(entry)
     notes = "\n".join(opened(tmp_path / "OCC.csv", f"?mapping={mapping}").notes)
     assert "OCC: word 'Occupied': no state of FCU_CTRL (shutdown, operate, setback), so 1 reading left out" in notes
-    assert "[states.FCU_CTRL] 'Occupied' = 'shutdown'" in notes and "its values are words" not in notes
+    assert "in the mapping file, below [states.FCU_CTRL]" in notes and "its values are words" not in notes
     mapping.write_text(entry + '[states.FCU_CTRL]\noccupied = "operate"\nUnoccupied = "setback"\nOff = "shutdown"\n')
     source = opened(tmp_path / "OCC.csv", f"?mapping={mapping}")
     assert not [note for note in source.notes if "word" in note]

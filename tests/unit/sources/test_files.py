@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -141,3 +141,30 @@ def test_a_parquet_file_that_unpacks_to_hundreds_of_megabytes_of_text_is_refused
     assert path.stat().st_size < 100_000
     with pytest.raises(DataError, match="column 'point' unpacks from"):
         open_source(parse_address(f"parquet:{path}"), site="site", points=POINTS, plant=PLANT)
+
+
+def test_a_torn_row_that_is_not_utf8_is_left_out_like_any_other(csv, capfd):
+    good = [f"2018-07-02T09:{minute:02}:00Z,20" for minute in range(20)]
+    text = "\n".join(["time,zone-01/RM_TEMP", *good]).encode() + b"\ncaf\xe9,\xff,3\n2018-07-02T09:20:00Z,21\n"
+    result, rejected = drained(csv(text))
+    assert len(result) == 21 and rejected == {Rejection.MALFORMED: 1}
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "first, jump_min, minutes",
+    [(datetime(2018, 3, 11, 1, 30), 60, 90), (datetime(2018, 11, 4, 1, 30), -60, 90)],
+    ids=["spring", "autumn"],
+)
+def test_a_change_of_the_clock_shows_in_times_without_a_zone(csv, first, jump_min, minutes):
+    times = [first + timedelta(minutes=m + (jump_min if m >= 30 else 0)) for m in range(minutes)]
+    source = csv("time,zone-01/RM_TEMP\n" + "".join(f"{time:%Y-%m-%d %H:%M},20\n" for time in times))
+    read, _ = all_rows(source)
+    assert (np.diff(read) == 60_000).all() and len(read) == minutes
+    assert any("when the clocks of North America change" in note for note in source.notes)
+
+
+def test_times_without_a_zone_are_taken_as_utc_and_that_is_said(csv):
+    source = csv("time,zone-01/RM_TEMP\n" + "".join(f"2018-07-02 09:{m:02},20\n" for m in range(20)))
+    assert all_rows(source)[0][0] == NINE and "no file states a zone" in source.notes[0]
+    assert csv("time,zone-01/RM_TEMP\n2018-07-02T09:00:00Z,20\n2018-07-02T09:01:00Z,20\n").notes == ()
