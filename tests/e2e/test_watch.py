@@ -173,6 +173,15 @@ def test_check_fails_where_nothing_maps(tmp_path):
     assert result.exit_code == 3 and "none of the names that arrived maps to a point" in result.stderr
 
 
+def test_check_says_what_a_live_source_with_slow_trends_needs():
+    lines = [json.dumps({"point": "RM_TEMP", "time": f"2018-07-02T{hour:02}:00:00Z", "value": 20}) for hour in range(9)]
+    arguments = ["watch", "--check", "--source", "-", "--zones", "1", "--seconds", "20"]
+    command = [sys.executable, "-m", "graphghha", *arguments]
+    result = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False, timeout=60)
+    assert "a point has a reading every 3600 s, and they are used for 300 s" in result.stderr
+    assert "set stale_after_s = 5400 and lost_after_s = 7200 of the site" in result.stderr
+
+
 @pytest.fixture
 def bms(tmp_path):
     """An export in degF that nothing says so of."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphghha.cli._site_view import SiteView
     from graphghha.monitor import Display
     from graphghha.monitor.service import Service
-    from graphghha.settings import Settings
+    from graphghha.settings import Settings, SiteTable
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -227,6 +227,17 @@ def refuse_implausible(settings: "Settings") -> None:
         raise DataError("; ".join(problems))
 
 
+def _slowness(site: "SiteTable", step_s: float) -> str:
+    """Return what follows from readings of a live source that are longer apart than they stay fresh."""
+    from graphghha.monitor.silence import slow_source_advice
+    from graphghha.sources import FileConfig
+
+    is_file = isinstance(site.source_config, FileConfig)
+    if is_file or site.reports == "changes" or step_s <= 1.1 * site.stale_after_s:
+        return ""
+    return f", and they are used for {site.stale_after_s:g} s: {slow_source_advice(step_s)}"
+
+
 def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: Path | None) -> None:
     from graphghha.errors import DataError
     from graphghha.exports.notes import counted
@@ -266,7 +277,10 @@ def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: P
         for note in report.notes:
             echo(f"{site.name}: {note}", err=True)
         if report.step_s is not None:
-            echo(f"{site.name}: a point has a reading every {report.step_s:g} s", err=True)
+            echo(
+                f"{site.name}: a point has a reading every {report.step_s:g} s{_slowness(site, report.step_s)}",
+                err=True,
+            )
         if assumed := sum(each.is_assumed for each in report.mapped):
             echo(f"{site.name}: no unit is stated for {counted(assumed, 'name')}, marked ? below", err=True)
         if report.doubts:

@@ -16,6 +16,7 @@ _ENDS: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "zone.blind": (("zone.seen", "site.reset"), "zone"),
     "device.clock": (("device.clock", "site.reset"), "device"),
     "source.lost": (("source.found", "site.reset"), None),
+    "source.slow": (("source.prompt", "site.reset"), None),
     "source.silent": (("source.heard",), None),
     "source.failed": (("source.recovered",), None),
     "source.unreachable": (("source.reachable",), None),
@@ -26,6 +27,7 @@ _ENDS: Mapping[str, tuple[tuple[str, ...], str | None]] = {
 # conditions of a process: a new process detects them again
 _OF_A_PROCESS = frozenset(
     {
+        "source.slow",
         "source.silent",
         "source.failed",
         "source.unreachable",
@@ -125,6 +127,8 @@ def _sentence(event: StoredEvent, about: str) -> str:
             return f"the clock of {about} is wrong by {body.get('offset_s')} s ({body.get('kind')}); it is not judged"
         case "source.lost":
             return f"no usable readings from the whole site{reason}"
+        case "source.slow":
+            return f"the source is slow{reason}"
         case "source.silent":
             return f"the source has never sent a usable reading{reason}"
         case "source.failed":

@@ -85,6 +85,11 @@ class Site:
         return self._silence.is_lost
 
     @property
+    def slowness(self) -> str:
+        """Return what is wrong with a source that sends too seldom to be judged; empty for any other."""
+        return self._silence.slowness
+
+    @property
     def silence_reason(self) -> str:
         """Return why nothing of what arrives at a lost site can be used; empty if nothing arrives."""
         return self._silence.reason

@@ -12,6 +12,8 @@ PEOPLE = ("operator.*", "access.*", "stop.*", "studio.*")
 _WORDS = {
     "source.lost": "The source is silent.",
     "source.found": "Data is back.",
+    "source.slow": "The source sends too seldom.",
+    "source.prompt": "The source sends often enough again.",
     "source.silent": "The source has not sent a usable reading.",
     "source.failed": "The source failed.",
     "flood.started": "An alarm flood began.",

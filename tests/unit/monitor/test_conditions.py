@@ -26,6 +26,7 @@ RAISES = [
         "zone-07",
     ),
     (("source.lost", {"since": "", **HIGH}), ("source.found", {}), ""),
+    (("source.slow", {"every_s": 900, "reason": "every 15 min", **HIGH}), ("source.prompt", {}), ""),
     (("source.silent", {"reason": "connecting", **HIGH}), ("source.heard", {}), ""),
     (("source.failed", {"reason": "no route", **HIGH}), ("source.recovered", {}), ""),
     (("model.refused", {"reason": "gone", "kept": "m@1", "priority": "medium"}), ("model.swapped", HIGH), ""),

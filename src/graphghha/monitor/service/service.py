@@ -154,7 +154,7 @@ class Service:
             rejected=site.rejected,
             wrong_clocks=tuple(site.wrong_clocks),
             blind_zones=tuple(site.blind_zones),
-            unseen=tuple(each.text for each in site.point_watch.conditions(name)),
+            unseen=tuple(filter(None, (site.slowness, *(each.text for each in site.point_watch.conditions(name))))),
             rows_scored=site.steps,
             nodes={"unknown": unknown, "known": site.detector.graph.num_nodes - unknown},
             incidents=dict(incidents),
