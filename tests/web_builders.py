@@ -39,7 +39,7 @@ class Building:
     def __enter__(self):
         self.journal = Journal(self.folder / "journal.sqlite")
         self.monitor = Monitor(self.journal)
-        self.monitor.add("office", detector(), CONFIG, is_simulated=True)
+        self.monitor.add("office", detector(), CONFIG, simulation={"speed": 60.0, "seed": 7})
         times, values = telemetry(self.rows)
         for at in range(0, self.rows, 5):
             self.monitor.step(wide(times[at : at + 5], values[at : at + 5]))

@@ -1,7 +1,9 @@
 """Frame cost, heap and first paint of the page with 1,536 nodes at one update a second, in a real browser.
 
 python page/bench/frames.py [--seconds 60] [--zones 48] [--screen overview]: prints one JSON object. The answers are
-those of page/bench/server.mjs, so the figures are the page's alone.
+those of page/bench/server.mjs, so the figures are the page's alone. The heap is read after its garbage was collected;
+`grown_bytes` compares two snapshots of it, taken after a warm-up and at the end, by what the bytes are: `data` is what
+the page keeps (objects, arrays, texts), `code` what the engine compiles meanwhile, `dom` what the browser keeps.
 """
 
 import argparse
@@ -9,12 +11,14 @@ import gzip
 import json
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import CDPSession, sync_playwright
 
 HERE = Path(__file__).parent
 STATIC = HERE.parents[1] / "src/graphghha/web/static"
+WARM_UP_MS = 30_000
 # Frames are noted in an array of fixed size, outside the heap that is measured.
 # The time from the start of a frame's callbacks until the browser has laid out and painted it.
 WATCH = """
@@ -34,6 +38,33 @@ def share(values: list[float], at: float) -> float:
     return ordered[min(len(ordered) - 1, int(at * len(ordered)))]
 
 
+def collect(session: CDPSession) -> float:
+    """Collect garbage and return the size of the heap in MB."""
+    for _ in range(3):  # what a first collection frees may hold more
+        session.send("HeapProfiler.collectGarbage")
+    return float(session.send("Runtime.getHeapUsage")["usedSize"]) / 1e6
+
+
+def snapshot(session: CDPSession) -> Counter[str]:
+    """Return the bytes of the heap by what they are."""
+    chunks: list[str] = []
+
+    def take(message: dict[str, str]) -> None:
+        chunks.append(message["chunk"])
+
+    session.on("HeapProfiler.addHeapSnapshotChunk", take)
+    session.send("HeapProfiler.takeHeapSnapshot", {"reportProgress": False})
+    session.remove_listener("HeapProfiler.addHeapSnapshotChunk", take)
+    content = json.loads("".join(chunks))
+    meta = content["snapshot"]["meta"]
+    fields, kinds, nodes = meta["node_fields"], meta["node_types"][0], content["nodes"]
+    sizes: Counter[str] = Counter()
+    for at in range(0, len(nodes), len(fields)):
+        kind = kinds[nodes[at + fields.index("type")]]
+        sizes[{"native": "dom", "code": "code"}.get(kind, "data")] += nodes[at + fields.index("self_size")]
+    return sizes
+
+
 def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
     """Open the page and watch it for some seconds."""
     command = ["node", str(HERE / "server.mjs"), "--port", "8599", "--zones", str(zones), "--every", "1000"]
@@ -49,11 +80,13 @@ def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
             paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
             session = page.context.new_cdp_session(page)
             page.evaluate(WATCH)
-            heap = []
-            for _ in range(max(2, seconds // 10)):
-                page.wait_for_timeout(10_000)
-                session.send("HeapProfiler.collectGarbage")
-                heap.append(session.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+            page.wait_for_timeout(WARM_UP_MS)
+            collect(session)
+            before, heap = snapshot(session), [collect(session)]
+            for _ in range(max(1, seconds // 20)):
+                page.wait_for_timeout(20_000)
+                heap.append(collect(session))
+            after = snapshot(session)
             frames, long = page.evaluate("[Array.from(window.frames_ms.subarray(0, window.frames)), window.long_ms]")
             browser.close()
     finally:
@@ -69,6 +102,7 @@ def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
         "frame_p50_ms": share(frames, 0.5), "frame_p95_ms": share(frames, 0.95), "frame_p99_ms": share(frames, 0.99),
         "long_tasks": [round(value) for value in long], "gzip_bytes": size,
         "heap_mb": [round(value, 2) for value in heap],
+        "grown_bytes": {kind: after[kind] - before[kind] for kind in ("data", "code", "dom")},
     }  # fmt: skip
 
 

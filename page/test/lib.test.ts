@@ -203,7 +203,9 @@ test("cases that differ in strength alone are one choice", () => {
   const of = (name: string, family: string, severity = ""): Case => ({ name, title: "", family, attack_class: "", severity, targets: [], target_names: [], equivalents: [] });
   const cases = [of("FCU_OADMPRStuck_80", "damper"), of("FCU_OADMPRStuck_20", "damper"), of("FCU_Fouling_Cooling_Airside_Minor", "coil_fouling"), of("X", "novel")];
   assert.equal(stem(cases[0]!), "FCU_OADMPRStuck");
-  assert.equal(strength(cases[2]!), "Minor");
+  assert.equal(strength(cases[2]!), "minor");
+  assert.equal(strength({ ...cases[0]!, severity: "80" }), "80\u00a0%");
+  assert.equal(strength({ ...cases[0]!, severity: "+4C" }), "+4\u00a0°C");
   assert.equal(sharedTitle(["damper held at 0 %", "damper held at 30 %"]), "damper held");
   assert.deepEqual(kinds(cases.slice(0, 2)).map((kind) => kind.cases.length), [2]);
   assert.deepEqual(byFamily(cases).map((family) => family.title), ["Damper", "Coils and air path", "Others"]);

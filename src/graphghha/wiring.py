@@ -68,10 +68,11 @@ def open_monitor(settings: Settings) -> Service:
         sources: dict[str, Source] = {}
         for name, site in sites.items():
             detector = load(name, site.model or model_for_sites(site.plant))
-            config, is_simulated = site.source_config, isinstance(site.source_config, SimulatedConfig)
+            config, simulation = site.source_config, None
             if isinstance(config, SimulatedConfig):
                 config = resume_simulation(config, name, journal.path)
-            monitor.add(name, detector, _site_config(site, learns=name in learner.plans), is_simulated=is_simulated)
+                simulation = {"speed": config.speed, "seed": config.seed}
+            monitor.add(name, detector, _site_config(site, learns=name in learner.plans), simulation=simulation)
             sources[name] = open_source(config, site=name, points=detector.points, plant=detector.plant)
             opened.callback(sources[name].close)
             _warn_of_unknown_zone(name, sources[name])

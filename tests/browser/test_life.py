@@ -55,7 +55,7 @@ def test_an_attack_lives_from_the_studio_to_its_disposition_and_over_a_restart(b
         )  # of the schedule
         window.open("studio")
         page.get_by_role("button", name="Damper").click()
-        page.get_by_role("button", name="80", exact=True).click()
+        page.get_by_role("button", name="80 %", exact=True).click()
         page.get_by_role("button", name="Zone 2", exact=True).click()
         page.get_by_role("button", name="6 h", exact=True).click()
         page.get_by_role("button", name="Inject into Zone 2").click()

@@ -30,7 +30,7 @@ def attacked(browser, served, entered) -> str:
     page.get_by_text("64 scored · 0 unknown").wait_for(timeout=FOUND_MS)
     window.open("studio")
     page.get_by_role("button", name="Damper").click()
-    page.get_by_role("button", name="80", exact=True).click()
+    page.get_by_role("button", name="80 %", exact=True).click()
     page.get_by_role("button", name="Zone 2", exact=True).click()
     page.get_by_role("button", name="its own").click()
     page.get_by_role("button", name="Inject into Zone 2").click()

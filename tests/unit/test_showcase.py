@@ -1,5 +1,5 @@
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from graphghha.alarms import Event
 from graphghha.monitor import Journal, Monitor
@@ -42,8 +42,12 @@ def test_a_simulation_goes_on_where_it_stood_with_what_was_injected(tmp_path):
         times, values = telemetry(5)
         for body in (injected, {"case": str(config.cases[0])}, {"case": "nonsense"}):
             monitor.record(SITE, Event(int(times[0]), "studio.injected", body))
+        withdrawn = {"case": str(config.cases[1]), "became": "", "end": None}
+        shorter = str(replace(config.cases[0], duration=timedelta(minutes=5)))
+        for body in (withdrawn, {"case": str(config.cases[0]), "became": shorter, "end": "2018-07-10T09:20:00Z"}):
+            monitor.record(SITE, Event(int(times[0]), "studio.withdrawn", body))
         monitor.step(wide(times, values, site=SITE))
     resumed = resume_simulation(config, SITE, path)
-    assert [str(case) for case in resumed.cases[6:]] == [injected["case"]]
+    assert [str(case) for case in resumed.cases] == [shorter, *map(str, config.cases[2:]), injected["case"]]
     assert resumed.after == datetime.fromtimestamp(int(times[-1]) / 1000, UTC).replace(tzinfo=None)
     assert resume_simulation(replace(config, start=datetime(2019, 1, 1)), SITE, path).after is None

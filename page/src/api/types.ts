@@ -165,10 +165,10 @@ export interface Case {
 }
 export interface Injection {
   id: string; case: string; title: string; zone: string; targets: string[]; start: Time; end: Time | null; by: string;
-  comment: string; state: "planned" | "running" | "over";
+  comment: string; state: "planned" | "running" | "over"; stopped_by?: string | null;
   found: {
     incident: string | null; first_doubt: Time | null; since: Time | null; announced: Time | null;
-    minutes: number | null; hit: "that very node" | "cannot be told apart" | "another" | null;
+    minutes: number | null; hit: "that very node" | "cannot be told apart" | "another" | null; named?: string | null;
   };
 }
 export interface Injections {

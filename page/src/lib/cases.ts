@@ -1,5 +1,6 @@
 // Cases of the studio, grouped as people think of them; cases that differ in strength alone are one choice.
 import type { Case } from "../api/types";
+import { NBSP } from "./format";
 
 const FAMILIES: readonly [title: string, says: string, families: readonly string[]][] = [
   ["Valves", "held, leaking", ["valve"]], ["Damper", "held, leaking", ["damper"]],
@@ -27,7 +28,13 @@ export const stem = (item: Case): string => {
   return parts.length > 1 && isStrength ? parts.slice(0, -1).join("_") : item.name;
 };
 
-export const strength = (item: Case): string => item.severity || item.name.slice(stem(item).length + 1) || "as it is";
+/** Return how strong a case is, with its unit: catalogues write "80" for 80 % and "+4C" for +4 °C. */
+export function strength(item: Case): string {
+  const said = item.severity || item.name.slice(stem(item).length + 1);
+  if (!said) return "as it is";
+  if (/^[+-]?\d+(\.\d+)?$/.test(said)) return `${said}${NBSP}%`;
+  return said.replace(/(\d) ?%$/, `$1${NBSP}%`).replace(/(\d) ?C$/, `$1${NBSP}°C`).replace(/^[A-Z][a-z]+$/, (word) => word.toLowerCase());
+}
 
 /** Return the words that titles begin with alike: "damper held at 0 %" and "damper held at 30 %" are "damper held". */
 export function sharedTitle(titles: readonly string[]): string {

@@ -29,7 +29,7 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
   const choices = kinds(families.find((one) => one.title === family)?.cases ?? []);
   const kind = choices.find((one) => one.name === kindName) ?? choices[0];
   const chosen = kind?.cases.find((one) => one.name === caseName) ?? kind?.cases[0];
-  const busy = new Map(running.filter((one) => one.state !== "over").map((one) => [one.zone, one]));
+  const busy = new Map([...running].sort((a, b) => (a.start < b.start ? 1 : -1)).filter((one) => one.state !== "over").map((one) => [one.zone, one]));
   const place = zone && !busy.has(zone) ? zone : (site.zones_info.find((info) => !busy.has(info.zone))?.zone ?? "");
   // A fast plant is further on when the order arrives: it begins a few seconds of plant time later.
   const minutes = Math.max(delay, Math.ceil(minutesPerSecond.value * LEAD_S) + (delay > 1 ? delay : 0));
@@ -65,7 +65,7 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
             {site.zones_info.map((info) => <button key={info.zone} type="button" aria-label={info.title} aria-pressed={info.zone === place} aria-disabled={busy.has(info.zone) ? "true" : undefined} onClick={() => !busy.has(info.zone) && setZone(info.zone)}>{shortName(info)}</button>)}
           </div>
         ) : <select class="field" aria-label="Zone" value={place} onChange={(event) => setZone(event.currentTarget.value)}>{site.zones_info.map((info) => <option key={info.zone} value={info.zone}>{info.title}</option>)}</select>}
-        {[...busy.values()].slice(0, 3).map((one) => <p key={one.id} class="small dim">{zoneTitle(one.zone)} is under attack{one.end ? ` until ${clock(Date.parse(one.end), timeZone.value)}` : ""}</p>)}
+        {[...busy.values()].slice(0, 3).map((one) => <p key={one.id} class="small dim">{zoneTitle(one.zone)} {one.state === "planned" ? `will be attacked from ${clock(Date.parse(one.start), timeZone.value)}` : "is under attack"}{one.end ? ` until ${clock(Date.parse(one.end), timeZone.value)}` : ""}</p>)}
         <div class="step-head"><i>3</i> When</div>
         <Segments label="When" value={delay} onChange={setDelay} options={[{ value: 1, title: "now" }, { value: 5, title: "in 5 min" }, { value: 30, title: "in 30 min" }]} />
         <p /><Segments label="For how long" value={lasts} onChange={setLasts} options={LASTS} />

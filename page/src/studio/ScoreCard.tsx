@@ -7,26 +7,27 @@ import { about, zone, zoneTitle } from "../store/site";
 const SIGNS = { "that very node": "✓", "cannot be told apart": "≈", another: "✕" } as const;
 
 export function ScoreCard({ value, shown, choose }: { value: Injections; shown: string | null; choose: (id: string) => void }) {
-  const { score } = value, seed = about.value!.seed;
+  const { score } = value, { seed, speed } = about.value!;
+  const run = [speed ? `${speed} × real time` : "", seed != null ? `seed ${seed}` : ""].filter(Boolean).join(", ");
   const rows = [...value.items].sort((a, b) => (a.start < b.start ? 1 : -1));
   return (
     <div class="stack">
       <section class="card" aria-label="Score card of this run">
-        <header><h2>Score card of this run</h2><span class="aside">{seed != null ? `seed ${seed}` : ""}</span></header>
+        <header><h2>Score card of this run</h2><span class="aside">{run}</span></header>
         <div class="body big-figures">
           <div><div class="figure">{score.found} of {score.attacks}</div><span class="dim">found</span></div>
           <div><div class="figure">{score.that_very_node + score.cannot_be_told_apart} of {score.found}</div><span class="dim">right node first</span></div>
-          <div><div class="figure">{score.median_minutes === null ? "–" : `${score.median_minutes.toFixed(0)} min`}</div><span class="dim">median</span></div>
+          <div><div class="figure">{score.median_minutes === null ? "–" : `${score.median_minutes.toFixed(0)} min`}</div><span class="dim">median{score.median_minutes === null ? "" : ", from the injection"}</span></div>
           <div><div class="figure">{score.false_alarms}</div><span class="dim">false alarms</span></div>
         </div>
         {rows.length > 0 && (
           <table>
-            <thead><tr><th>from</th><th>zone</th><th>what was done</th><th class="right">found</th><th>right</th></tr></thead>
+            <thead><tr><th>from</th><th>zone</th><th>what was done, what was named</th><th class="right">found</th><th>right</th></tr></thead>
             <tbody>
               {rows.map((item) => (
                 <tr key={item.id} aria-selected={item.id === shown}>
                   <td><button class="link" onClick={() => choose(item.id)}>{clock(ms(item.start), zone.value)}</button></td><td class="nowrap">{zoneTitle(item.zone)}</td>
-                  <td>{item.title || item.case}{item.found.incident && <div class="small dim"><a href={here("incident", item.found.incident)}>its incident</a></div>}</td>
+                  <td>{item.title || item.case}{item.found.incident && <div class="small dim">named: <a href={here("incident", item.found.incident)}>{item.found.named ?? "its incident"}</a></div>}</td>
                   <td class="right nowrap">{item.found.minutes === null ? (item.state === "over" ? "not found" : item.state) : `${item.found.minutes.toFixed(0)} min`}</td>
                   <td>{item.found.hit ? <span role="img" aria-label={item.found.hit}>{SIGNS[item.found.hit]}</span> : ""}</td>
                 </tr>

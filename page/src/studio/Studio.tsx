@@ -26,7 +26,7 @@ export function Studio() {
           setShown(id);
           injections.again();
         }} />}</Part>
-        <Watch injection={current ?? null} minute={minute} />
+        <Watch injection={current ?? null} minute={minute} onStopped={injections.again} />
         <Part of={injections} what="score card">{(value) => <ScoreCard value={value} shown={current?.id ?? null} choose={setShown} />}</Part>
       </div>
     </>

@@ -1,5 +1,6 @@
 // The four moments of an attack, P of all nodes of its zone, and the signals of the incident.
-import { query } from "../api/client";
+import { useState } from "preact/hooks";
+import { ApiError, query, remove } from "../api/client";
 import type { History, Incident, Injection, Priority, ScoreHistory } from "../api/types";
 import { P_RANGE, Plot, type Line, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
@@ -9,17 +10,20 @@ import { useResource } from "../store/resource";
 import { temperature } from "../store/preferences";
 import { about, asOf, nodeOf, zone as timeZone, zoneTitle } from "../store/site";
 import { here } from "../store/router";
+import { refusal } from "../store/session";
+import { say } from "../store/toasts";
+import { Button } from "../ui/Button";
 import { Glyph } from "../ui/Glyph";
 import { Part } from "../ui/Part";
 
-export function Watch({ injection, minute }: { injection: Injection | null; minute: number }) {
+export function Watch({ injection, minute, onStopped }: { injection: Injection | null; minute: number; onStopped: () => void }) {
   if (!injection) return <section class="card"><header><h2>Nothing has been injected yet</h2></header><p class="body dim">Choose an attack on the left. Its four moments appear here: injected, first doubt, since, announced.</p></section>;
-  return <One key={injection.id} injection={injection} minute={minute} />;
+  return <One key={injection.id} injection={injection} minute={minute} onStopped={onStopped} />;
 }
 
 const HITS = { "that very node": "right node first", "cannot be told apart": "a node no reading tells apart", another: "another node named" } as const;
 
-function One({ injection, minute }: { injection: Injection; minute: number }) {
+function One({ injection, minute, onStopped }: { injection: Injection; minute: number; onStopped: () => void }) {
   const site = about.value!, { found } = injection;
   const start = ms(injection.start), now = asOf.value ?? start;
   const path = `/sites/${encodeURIComponent(site.name)}`;
@@ -36,9 +40,9 @@ function One({ injection, minute }: { injection: Injection; minute: number }) {
   const title = found.announced ? `found after ${found.minutes?.toFixed(0)} min${found.hit ? `, ${HITS[found.hit]}` : ""}` : injection.state === "over" ? "over, not found" : injection.state === "planned" ? "planned" : "running, not found yet";
   return (
     <section class="card" aria-label="The attack that is watched">
-      <header><h2 class="strong">{zoneTitle(injection.zone)}: {title}</h2></header>
+      <header><h2 class="strong">{zoneTitle(injection.zone)}: {title}</h2>{injection.state !== "over" && <Stop injection={injection} onStopped={onStopped} />}</header>
       <div class="body">
-        <p class="dim">{injection.title || injection.case}, injected by {injection.by}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
+        <p class="dim">{injection.title || injection.case}, injected by {injection.by}{injection.stopped_by ? `, stopped by ${injection.stopped_by}` : ""}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
         <Moments injection={injection} priority={priority} />
         <Part of={scores} what="history of P">{(value) => <AllNodes value={value} injection={injection} priority={priority} marks={marks} start={start} end={end ?? now} />}</Part>
         <Part of={history} what="history">
@@ -51,6 +55,25 @@ function One({ injection, minute }: { injection: Injection; minute: number }) {
       </div>
     </section>
   );
+}
+
+/** End the attack: the plant goes on without it from the next minute on. */
+function Stop({ injection, onStopped }: { injection: Injection; onStopped: () => void }) {
+  const [isStopping, setStopping] = useState(false);
+  async function stop(): Promise<void> {
+    setStopping(true);
+    try {
+      await remove(`/sites/${encodeURIComponent(about.value!.name)}/injections/${encodeURIComponent(injection.id)}`);
+      say(`${injection.state === "planned" ? "Taken back" : "Stopped"}: ${zoneTitle(injection.zone)}, ${injection.title || injection.case}.`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      say(`Not stopped: ${error.message}`);
+    } finally {
+      setStopping(false);
+      onStopped();
+    }
+  }
+  return <Button refused={refusal("inject") ?? (isStopping ? "It is being stopped." : null)} onClick={() => void stop()}>{isStopping ? "Stopping..." : injection.state === "planned" ? "Take it back" : "Stop it"}</Button>;
 }
 
 function Moments({ injection, priority }: { injection: Injection; priority: Priority | null }) {

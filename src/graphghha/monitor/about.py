@@ -1,5 +1,6 @@
 """What a site consists of, as plain JSON for readers who have neither its model nor its plant."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from graphghha.graph import EDGE_KINDS, NODE_KINDS, CpsGraph, NodeKind, place_nodes
@@ -11,8 +12,10 @@ EQUIPMENT = "equipment"  # a node that is not measured
 SENSORS_IN_A_ROW = 9  # of the node matrix, at least; more if two rows do not hold them
 
 
-def describe_site(detector: Detector, config: SiteConfig, *, is_simulated: bool = False) -> dict[str, Any]:
-    """Return zones, template with units, limits and places, edges, alarm rules and, if it is simulated, the cases."""
+def describe_site(
+    detector: Detector, config: SiteConfig, simulation: Mapping[str, float | None] | None = None
+) -> dict[str, Any]:
+    """Return zones, template with units, limits and places, edges, alarm rules; cases, speed and seed if simulated."""
     plant, graph = detector.plant, detector.graph
     zones, size = _zones(graph)
     edges = [
@@ -34,8 +37,10 @@ def describe_site(detector: Detector, config: SiteConfig, *, is_simulated: bool 
         "stale_after_s": config.clock.stale_after_ms / 1000,
         "lost_after_s": config.lost_after_ms / 1000,
         "warm_up_rows": config.warm_up_rows,
-        "is_simulated": is_simulated,
-        "cases": _cases(plant) if is_simulated else [],
+        "is_simulated": simulation is not None,
+        "speed": None if simulation is None else simulation.get("speed"),
+        "seed": None if simulation is None else simulation.get("seed"),
+        "cases": [] if simulation is None else _cases(plant),
         "equivalents": _equivalents(plant),
     }
 

@@ -5,7 +5,7 @@ An error at one site never stops another, and a failing disk stops the journal b
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event as Flag
@@ -45,7 +45,7 @@ class Monitor:
         self.journal, self._load = journal, load
         self.sites: dict[str, Site] = {}
         self.sources: dict[str, Source] = {}  # of sites that are fed by `run`
-        self._simulated: set[str] = set()
+        self._simulations: dict[str, Mapping[str, float | None]] = {}  # of simulated sites: speed and seed
         self._buffers: dict[str, CommitBuffer] = {}
         self._failing_since_ms: int | None = None
         self._reports: SimpleQueue[tuple[str, dict[str, Any]]] = SimpleQueue()
@@ -58,16 +58,25 @@ class Monitor:
         return self._failing_since_ms is not None
 
     def add(
-        self, name: str, detector: Detector, config: SiteConfig | None = None, *, is_simulated: bool = False
+        self,
+        name: str,
+        detector: Detector,
+        config: SiteConfig | None = None,
+        *,
+        simulation: Mapping[str, float | None] | None = None,
     ) -> Site:
-        """Start to monitor a site: from its state in the journal if there is one, otherwise from the beginning."""
+        """Start to monitor a site: from its state in the journal if there is one, otherwise from the beginning.
+
+        `simulation` has speed and seed if the site is simulated.
+        """
         if name in self.sites:
             raise ConfigError(f"site {name!r} is already monitored; give each site a name of its own")
         config = config or SiteConfig()
         buffer = self._buffers[name] = CommitBuffer()
         self.sites[name], note = self._restore(name, detector, config)
         self.sites[name].rehearse()
-        self._simulated |= {name} if is_simulated else set()
+        if simulation is not None:
+            self._simulations[name] = simulation
         self._register(name)
         now_ms = self._time_ms(name)
         self._report_damage(name)
@@ -86,7 +95,7 @@ class Monitor:
         known |= {"nodes": list(graph.names), "points": list(detector.points), "step_ms": config.clock.step_ms}
         known |= {"point_units": list(Points.from_names(detector.plant, detector.points).units)}
         known |= config.display.to_dict()
-        self.journal.register(name, known, describe_site(detector, config, is_simulated=name in self._simulated))
+        self.journal.register(name, known, describe_site(detector, config, self._simulations.get(name)))
 
     def feed(self, name: str, source: Source) -> Feed:
         """Return the source of a site as `run` takes it; its silence is counted from the site's last batch."""

@@ -14,7 +14,7 @@ from graphghha.monitor.journal import parse_body
 from graphghha.monitor.site import Site
 from graphghha.plants import CaseSpec
 
-KINDS = ("stop", "end-stop", "inject", "note")
+KINDS = ("stop", "end-stop", "inject", "withdraw", "note")
 NOTES = ("access.login", "access.logout", "access.refused", "access.changed", "operator.refused")
 MOST_TEXT = 2_000
 MOST_MINUTES = 10_080
@@ -27,6 +27,9 @@ class Injectable(Protocol):
 
     def inject(self, name: str, zone: str, in_minutes: int, minutes: int | None) -> CaseSpec:
         """Begin an attack so many minutes after the newest reading; raise an error with the reason if it cannot be."""
+
+    def withdraw(self, spec: CaseSpec) -> CaseSpec | None:
+        """End an attack now; return it as it was then, None if it had not begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,12 @@ def carry_out(order: Order, site: Site, source: object, now_ms: int) -> list[Eve
         case "end-stop":
             event = site.stops.end(now_ms, body.get("version", 0), by)
             return [Event(now_ms, event.kind, {**event.body, **origin})]
-        case "inject":
+        case "inject" | "withdraw":
             if not isinstance(source, Injectable):
                 raise ConflictError(f"site {site.name!r} is not simulated; attacks are never sent to a plant")
-            return [Event(now_ms, "studio.injected", {**_inject(body, source), **origin})]
+            if order.kind == "inject":
+                return [Event(now_ms, "studio.injected", {**_inject(body, source), **origin})]
+            return [Event(now_ms, "studio.withdrawn", {**_withdraw(body, source), **origin})]
     kind = _text(body, "kind")
     if kind not in NOTES:
         raise ConfigError(f"note: {kind[:40]!r} must be one of {', '.join(NOTES)}")
@@ -101,6 +106,16 @@ def _inject(body: Mapping[str, Any], source: Injectable) -> dict[str, Any]:
     end = None if lasts is None else iso(round((start + timedelta(minutes=lasts)).timestamp() * 1000))
     texts = {"name": name, "zone": zone, "id": _text(body, "id"), "reason": _text(body, "reason")}
     return {**texts, "case": str(spec), "start": iso(round(start.timestamp() * 1000)), "end": end}
+
+
+def _withdraw(body: Mapping[str, Any], source: Injectable) -> dict[str, Any]:
+    case = _text(body, "case")
+    ended = source.withdraw(CaseSpec.parse(case))
+    end = None
+    if ended is not None and ended.duration is not None:
+        end = iso(round((ended.start + ended.duration).replace(tzinfo=UTC).timestamp() * 1000))
+    texts = {"id": _text(body, "id"), "zone": _text(body, "zone"), "reason": _text(body, "reason")}
+    return {**texts, "case": case, "became": "" if ended is None else str(ended), "end": end}
 
 
 def _zones(zones: Any, site: Site) -> list[str] | None:

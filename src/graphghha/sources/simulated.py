@@ -7,7 +7,7 @@ from threading import Thread
 
 import numpy as np
 
-from graphghha.errors import ConflictError, GraphGHHAError
+from graphghha.errors import ConflictError, GraphGHHAError, NotFoundError
 from graphghha.plants import CaseSpec, LabelledDay, Points, load_plant, load_testbed
 from graphghha.sources.base import Batch, RowBatch
 from graphghha.sources.config import SimulatedConfig
@@ -20,38 +20,55 @@ WAIT_S = 0.05  # between two looks at whether an attack is prepared
 
 
 class SimulatedSource(Replay):
-    """A simulated building, which takes further attacks while it runs.
+    """A simulated building, which takes further attacks while it runs and lets go of them.
 
-    The building is simulated again from its start, with the same seed and one more attack, so that it is the same to
-    the last byte before the onset. That takes a while; the plant's time stands still at the onset until it is done.
+    The building is simulated again from its start, with the same seed and one attack more or less, so that it is the
+    same to the last byte before the change. That takes a while; the plant's time stands still there until it is done.
     """
 
     def __init__(self, config: SimulatedConfig, layout: WideLayout, mapper: Mapper, name: str) -> None:
         self._config, self._layout = config, layout
         live_from_ms = None if config.live_from is None else _to_ms(config.live_from)
         super().__init__(self._simulate(config), mapper, name=name, speed=config.speed, live_from_ms=live_from_ms)
-        self._onset_ms: int | None = None  # of an attack that is being prepared: no row from there on is handed out
+        self._onset_ms: int | None = None  # of a change that is being prepared: no row from there on is handed out
         self._prepared: tuple[SimulatedConfig, Iterator[RowBatch], RowBatch | None] | None = None
         self._failure: GraphGHHAError | None = None
 
     def inject(self, name: str, zone: str, in_minutes: int, minutes: int | None) -> CaseSpec:
         """Begin an attack so many minutes after the newest reading that was handed out."""
-        if self._newest_ms is None:
-            raise ConflictError("no reading has been handed out yet; try again in a few seconds")
-        now = datetime.fromtimestamp(self._newest_ms / 1000, UTC).replace(tzinfo=None, second=0, microsecond=0)
-        start = now + timedelta(minutes=in_minutes)
+        start = self._now() + timedelta(minutes=in_minutes)
         lasts = None if minutes is None else timedelta(minutes=minutes)
         spec = CaseSpec(name=name, zone=zone, start=start, duration=lasts)
-        onset_ms = _to_ms(start)
-        if self._onset_ms is not None:
-            raise ConflictError("another attack is being prepared; try again in a few seconds")
         if len(self._config.cases) >= MOST_CASES:
             raise ConflictError(f"{MOST_CASES} attacks are planned or over; start the site again")
-        config = replace(self._config, cases=(*self._config.cases, spec))
-        days = self._simulate(config)  # refuses an unknown case or zone
-        self._onset_ms = onset_ms
-        Thread(target=self._prepare, args=(config, days, onset_ms), name="inject", daemon=True).start()
+        self._change((*self._config.cases, spec), start)
         return spec
+
+    def withdraw(self, spec: CaseSpec) -> CaseSpec | None:
+        """End an attack a minute after the newest reading; return it as it was then, None if it had not begun."""
+        if spec not in self._config.cases:
+            raise NotFoundError(f"the simulated building has no attack {spec}")
+        end = self._now() + timedelta(minutes=1)
+        ended = None if spec.start >= end else replace(spec, duration=end - spec.start)
+        if ended is not None and spec.duration is not None and spec.duration <= end - spec.start:
+            raise ConflictError("the attack is over already")
+        cases = [ended if case == spec else case for case in self._config.cases]
+        self._change(tuple(case for case in cases if case is not None), end)
+        return ended
+
+    def _now(self) -> datetime:
+        if self._newest_ms is None:
+            raise ConflictError("no reading has been handed out yet; try again in a few seconds")
+        return datetime.fromtimestamp(self._newest_ms / 1000, UTC).replace(tzinfo=None, second=0, microsecond=0)
+
+    def _change(self, cases: tuple[CaseSpec, ...], begin: datetime) -> None:
+        """Prepare the building with other attacks, which differs from the present one from a time on."""
+        if self._onset_ms is not None:
+            raise ConflictError("another change is being prepared; try again in a few seconds")
+        config = replace(self._config, cases=cases)
+        days = self._simulate(config)  # refuses an unknown case or zone
+        self._onset_ms = _to_ms(begin)
+        Thread(target=self._prepare, args=(config, days, self._onset_ms), name="inject", daemon=True).start()
 
     def poll(self, timeout_s: float) -> Batch | None:
         if self._prepared is not None:

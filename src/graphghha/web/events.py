@@ -71,8 +71,8 @@ def _sentence(kind: str, body: Mapping[str, Any]) -> str:
             return f"{by}: {what}{' ' + body['what'] if body.get('what') else ''}{why}"
         case ("stop", _, what):
             return f"Planned stop {what} until {body['until']} ({by}){why}"
-        case ("studio", _, _):
-            return f"{by} injected {body['case']}{why}"
+        case ("studio", _, what):
+            return f"{by} {'ended' if what == 'withdrawn' else 'injected'} {body['case']}{why}"
         case ("nodes", _, what):
             return f"{body['count']} nodes are {what}"
         case ("zone", _, what):

@@ -89,6 +89,8 @@ def site_about(library: Library, about: SiteAbout, time_zone: str | None) -> con
         stale_after_s=body["stale_after_s"],
         lost_after_s=body["lost_after_s"],
         time_zone=time_zone,
+        speed=body.get("speed"),
+        seed=body.get("seed"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import StoredEvent
-from graphghha.errors import NotFoundError
+from graphghha.errors import ConflictError, NotFoundError
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.quantized import MOST, UNKNOWN
 from graphghha.web.contract.studio import Case, Cases, Found, Injection, Injections, NewInjection, Score
@@ -67,8 +68,38 @@ def injections(library: Library, about: SiteAbout) -> Injections:
 
 
 def injected(library: Library) -> list[StoredEvent]:
-    """Return the events of injected attacks, newest first."""
-    return library.reader.events_before(None, 200, ("studio.injected",))
+    """Return the events of injected attacks, newest first; one that was ended has the end that it then got.
+
+    An attack that was withdrawn before it began is not among them.
+    """
+    events = library.reader.events_before(None, 400, ("studio.injected", "studio.withdrawn"))
+    ended = {event.body.get("case"): event.body for event in events if event.kind == "studio.withdrawn"}
+    found = []
+    for event in events:
+        end = ended.get(event.body.get("case"))
+        if event.kind != "studio.injected" or (end is not None and end.get("end") is None):
+            continue
+        until = {} if end is None else {"end": end["end"], "stopped_by": end.get("by", "")}
+        found.append(replace(event, body={**event.body, **until}))
+    return found
+
+
+def withdrawal(library: Library, about: SiteAbout, key: str, comment: str) -> dict[str, Any]:
+    """Return the order that ends an attack."""
+    refuse_real(about)
+    events = [event for event in injected(library) if event.site == about.name and event.body.get("id") == key]
+    if not events:
+        raise NotFoundError(f"site {about.name!r} has no attack {key[:60]!r}")
+    body = events[0].body
+    if "stopped_by" in body:
+        raise ConflictError(f"{body['stopped_by']} has ended the attack already")
+    return {
+        "order": "withdraw",
+        "case": body.get("case", ""),
+        "id": key,
+        "zone": body.get("zone", ""),
+        "reason": comment,
+    }
 
 
 def drills(library: Library, about: SiteAbout) -> frozenset[str]:
@@ -102,6 +133,7 @@ def _injection(
         by=str(body.get("by", "")),
         comment=str(body.get("reason", "")),
         state=state,  # type: ignore[arg-type]
+        stopped_by=body.get("stopped_by"),
         found=_found(library, about, body, case, bodies, now_ms),
     )
 
@@ -132,6 +164,7 @@ def _found(
         announced=first["annunciated"],
         minutes=round((announced_ms - start_ms) / 60_000, 1),
         hit=hit,  # type: ignore[arg-type]
+        named=str(first.get("name") or root),
     )
 
 

@@ -1,15 +1,27 @@
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
 
 from graphghha.errors import ConflictError, GraphGHHAError
+from graphghha.plants import CaseSpec
 from graphghha.sources import open_source, parse_address, stated_zones
 from source_builders import NINE, PLANT, POINTS, all_rows
 
 SETTINGS = {"site": "site", "points": POINTS, "plant": PLANT}
 CASE = "FCU_SensorBias_RMTemp_+2C@2,start=2018-07-02T12:00,for=2h"
+
+
+def rows(source, stop=None):
+    times, values = [], []
+    for _ in range(100_000):
+        if source.status.is_finished or (stop and sum(map(len, times)) >= stop):
+            break
+        if (batch := source.poll(0.05)) is not None:
+            times.append(batch.times_ms)
+            values.append(batch.values)
+    return np.concatenate(times), np.concatenate(values)
 
 
 def test_the_simulator_begins_at_the_wanted_minute_and_is_the_same_every_time():
@@ -32,16 +44,6 @@ def test_an_injected_attack_changes_nothing_before_its_onset():
     def opened():
         return open_source(parse_address("sim:fcu?zones=2&seed=3&days=2"), **SETTINGS)
 
-    def rows(source, stop=None):
-        times, values = [], []
-        for _ in range(100_000):
-            if source.status.is_finished or (stop and sum(map(len, times)) >= stop):
-                break
-            if (batch := source.poll(0.05)) is not None:
-                times.append(batch.times_ms)
-                values.append(batch.values)
-        return np.concatenate(times), np.concatenate(values)
-
     plain, source = rows(opened()), opened()
     with pytest.raises(ConflictError, match="no reading"):
         source.inject("FCU_OADMPRStuck_80", "zone-01", 5, None)
@@ -58,6 +60,34 @@ def test_an_injected_attack_changes_nothing_before_its_onset():
     before = times < onset_ms
     assert before.any() and values[before].tobytes() == plain[1][before].tobytes()
     assert (values[~before] != plain[1][~before]).any()
+
+
+def test_an_attack_that_is_withdrawn_changes_nothing_before_it_and_ends_then():
+    address = "sim:fcu?zones=2&seed=3&start=2018-07-02T09:00&days=1"
+    _, calm = all_rows(open_source(parse_address(address), **SETTINGS))
+    _, attacked = all_rows(open_source(parse_address(f"{address}&case={CASE}"), **SETTINGS))
+    source = open_source(parse_address(f"{address}&case={CASE}&live_from=2018-07-02T12:30&speed=1e6"), **SETTINGS)
+    spec = CaseSpec.parse(CASE)
+    with pytest.raises(ConflictError, match="no reading"):
+        source.withdraw(spec)
+    first = source.poll(0.0)
+    with pytest.raises(GraphGHHAError, match="has no attack"):
+        source.withdraw(replace(spec, zone="1"))
+    ended = source.withdraw(spec)
+    assert ended.duration == timedelta(minutes=30)  # a minute after the newest reading
+    _, rest = rows(source)
+    values = np.concatenate([first.values, rest])
+    assert values.shape == attacked.shape
+    assert values[:210].tobytes() == attacked[:210].tobytes()
+    assert (values[210:300] != attacked[210:300]).any(axis=1).all()
+    assert (values[-60:] == calm[-60:]).mean() > 0.5
+
+
+def test_an_attack_that_has_not_begun_is_taken_back():
+    address = f"sim:fcu?zones=2&seed=3&start=2018-07-02T09:00&days=1&case={CASE}&live_from=2018-07-02T10:00&speed=0.001"
+    source = open_source(parse_address(address), **SETTINGS)
+    source.poll(0.0)
+    assert source.withdraw(CaseSpec.parse(CASE)) is None
 
 
 def test_readings_before_the_live_time_come_at_once_and_the_rest_at_its_speed():

@@ -37,6 +37,7 @@ NEEDED = {
     ("GET", "/sites/{site}/cases"): "viewer",
     ("GET", "/sites/{site}/injections"): "viewer",
     ("POST", "/sites/{site}/injections"): "engineer",
+    ("DELETE", "/sites/{site}/injections/{injection}"): "engineer",
     ("GET", "/incidents"): "viewer",
     ("GET", "/incidents/export"): "viewer",
     ("GET", "/incidents/{incident}"): "viewer",
@@ -55,7 +56,15 @@ def routes(building):
 
 
 def address(path):
-    known = {"site": "office", "zone": "zone-01", "version": "1", "name": "x", "token": "x", "incident": "x"}
+    known = {
+        "site": "office",
+        "zone": "zone-01",
+        "version": "1",
+        "name": "x",
+        "token": "x",
+        "incident": "x",
+        "injection": "x",
+    }
     return API + re.sub(r"{(\w+)}", lambda found: known[found[1]], path)
 
 

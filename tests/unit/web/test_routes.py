@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 
+from graphghha.alarms import Event
 from graphghha.sources import ReadingBatch
 from monitor_builders import GRAPH
 
@@ -110,6 +111,34 @@ def test_an_attack_is_never_sent_to_a_source_that_is_not_simulated(building):
     new = {"case": "x", "zone": "zone-01"}
     assert building.call("POST", f"{API}/sites/office/injections", new, role="engineer").status == 404
     assert building.get("/sites/office/injections")["items"] == []
+
+
+def test_an_attack_of_the_studio_that_was_ended_has_its_new_end(own_building):
+    building, start = own_building, "2018-07-02T00:30:00Z"
+    known = {"name": "x", "zone": "zone-02", "start": start, "by": "roy"}
+    now_ms = building.monitor.sites["office"].time_ms
+    for key in ("kept", "ended", "taken-back"):
+        body = {**known, "id": key, "case": f"x@zone-02,start={key}", "end": None}
+        building.monitor.record("office", Event(now_ms, "studio.injected", body))
+    for key, end in (("ended", "2018-07-02T00:40:00Z"), ("taken-back", None)):
+        body = {"id": key, "case": f"x@zone-02,start={key}", "end": end, "by": "ortiz"}
+        building.monitor.record("office", Event(now_ms, "studio.withdrawn", body))
+    incident = newest(building, "zone-02")
+    command(building, "comment", incident["id"], incident["version"], comment="writes what was recorded")
+    items = {item["id"]: item for item in building.get("/sites/office/injections")["items"]}
+    assert sorted(items) == ["ended", "kept"]
+    assert (items["ended"]["state"], items["ended"]["stopped_by"]) == ("over", "ortiz")
+    assert items["kept"]["state"] == "running" and items["kept"]["found"]["named"] is not None
+    path = f"{API}/sites/office/injections"
+    assert building.call("DELETE", f"{path}/gone", role="engineer").status == 404
+    assert building.call("DELETE", f"{path}/ended", role="engineer").status == 409
+    refused = building.call("DELETE", f"{path}/kept", role="engineer")
+    assert refused.status == 409 and "never sent to a plant" in refused.json["message"]
+
+
+def test_a_simulated_site_tells_its_speed_and_seed(building):
+    about = building.get("/sites/office")
+    assert (about["speed"], about["seed"]) == (60.0, 7)
 
 
 def test_a_command_without_a_monitor_is_withdrawn(own_building, monkeypatch):

@@ -92,6 +92,12 @@ class SiteAbout(SiteLine):
     stale_after_s: float
     lost_after_s: float
     time_zone: str | None = Field(description="IANA name of the site's time zone, if it is configured")
+    speed: float | None = Field(
+        default=None,
+        description="of a simulated site: plant time over real time; null: as fast as it can",
+        examples=[120],
+    )
+    seed: int | None = Field(default=None, description="of a simulated site", examples=[7])
 
 
 class ZoneState(Answer):

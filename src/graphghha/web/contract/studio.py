@@ -44,6 +44,7 @@ class Found(Answer):
     announced: Time | None
     minutes: float | None = Field(description="from the injection to the announcement")
     hit: Literal["that very node", "cannot be told apart", "another"] | None
+    named: str | None = Field(default=None, description="the node that was named, in words", examples=["cooling valve"])
 
 
 class Injection(Answer):
@@ -59,6 +60,7 @@ class Injection(Answer):
     by: str
     comment: str
     state: Literal["planned", "running", "over"]
+    stopped_by: str | None = Field(default=None, description="who ended it before its time", examples=["m.ortiz"])
     found: Found
 
 

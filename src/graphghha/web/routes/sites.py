@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 
 from graphghha._util.times import iso
 from graphghha.errors import ConflictError
@@ -146,3 +146,16 @@ def inject(new: NewInjection, request: Request, about: Site, who: Who, parts: Pa
     if found is None:
         raise ConflictError(f"the attack at {iso(now_ms)} is not in the journal yet; read the list again")
     return found
+
+
+@router.delete("/sites/{site}/injections/{injection}", status_code=204, dependencies=[needs("inject")])
+def end_injection(
+    injection: Annotated[str, Path(max_length=64, examples=["9f86d081884c"])],
+    request: Request,
+    about: Site,
+    who: Who,
+    parts: Parts,
+) -> None:
+    """End an attack in a simulated plant a minute from now, or take one back that has not begun."""
+    order = studio_view.withdrawal(parts.library, about, injection, "")
+    parts.library.order(about.name, {**order, **origin(who, address(request))})
