@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Case, IncidentLine, SiteAbout } from "../src/api/types";
+import type { Case, IncidentLine, Part, SiteAbout } from "../src/api/types";
 import { Announcer } from "../src/lib/announce";
 import { askingTitle } from "../src/lib/asking";
 import { waitSeconds } from "../src/lib/backoff";
@@ -21,7 +21,7 @@ import { blocks } from "../src/lib/markdown";
 import { bucketsFor, outside } from "../src/lib/outside";
 import { link, parse } from "../src/lib/route";
 import { hold } from "../src/lib/rows";
-import { joinParts, localise } from "../src/lib/sentence";
+import { joinParts, localise, say } from "../src/lib/sentence";
 import { stretches } from "../src/lib/stretches";
 import { visible } from "../src/lib/window";
 import { groups, layoutFor, zoneRange, zonesOfText } from "../src/lib/zones";
@@ -197,6 +197,12 @@ test("the graph around a root keeps columns, and arrow keys walk it", () => {
   const left = step(root, "ArrowLeft", shown.nodes, shown.edges);
   assert.equal(plant.template[left]!.role, "FCU_DMPR_DM");
   assert.equal(step(left, "ArrowLeft", shown.nodes, shown.edges), left);
+});
+
+test("a sentence in parts follows the reader's zone and unit", () => {
+  const parts: Part[] = ["Zone 3, since ", { time: "2018-07-10T03:10:00Z", on: "2018-07-10T12:00:00Z" }, "; it reads ", { value: 20, unit: "degC", decimals: 1 }, ", expected ", { value: 25, unit: "degC", decimals: 1, is_bare: true }, "; 80% open"];
+  assert.equal(say("", parts, [], { zone: "America/Chicago", temperature: "degF" }), "Zone 3, since 9 Jul 22:10; it reads 68.0\u00a0°F, expected 77.0; 80\u00a0% open");
+  assert.equal(say("20.0 °C", [], [], { zone: "UTC", temperature: "degF" }), "68.0\u00a0°F");
 });
 
 test("cases that differ in strength alone are one choice", () => {

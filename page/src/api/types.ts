@@ -91,7 +91,7 @@ export interface ScoreHistory {
 }
 
 /** A sentence in parts, so that times and values follow the choices of the person who reads it. */
-export type Part = string | { time: Time } | { value: number; unit: string; decimals: number };
+export type Part = string | { time: Time; on?: Time | null } | { value: number; unit: string; decimals: number; is_bare?: boolean };
 export interface Note { by: string; text: string; time: Time; wall_time?: Time | null }
 export interface Judged { disposition: Disposition; by: string; reason: string; time: Time }
 export interface IncidentLine {

@@ -31,7 +31,8 @@ export function Hypotheses({ incident }: { incident: Incident }) {
 
 function Reasons({ item }: { item: Hypothesis }) {
   const signed: [string, string][] = item.for || item.against
-    ? [...(item.for ?? []).map((text): [string, string] => ["+", text]), ...(item.against ?? []).map((text): [string, string] => ["–", text])]
+    ? [...(item.for ?? []).map((text): [string, string] => ["+", text]), ...(item.against ?? []).map((text): [string, string] => ["–", text]),
+      ...item.reasons.filter((text) => !item.for?.includes(text)).map((text): [string, string] => ["·", text])]
     : item.reasons.map((text): [string, string] => ["·", text]);
-  return <div class="reasons">{signed.map(([sign, text]) => [<span key={text}>{sign}</span>, <span key={`${text}-words`}>{text}</span>])}</div>;
+  return <div class="reasons">{signed.map(([sign, text]) => [<span key={text}>{sign === "·" ? sign : <span role="img" aria-label={sign === "+" ? "for it" : "against it"}>{sign}</span>}</span>, <span key={`${text}-words`}>{text.replace(/(\d)%/g, "$1\u00a0%")}</span>])}</div>;
 }

@@ -1,6 +1,6 @@
 // Sentences of the server, with times in the site's zone and temperatures in the person's unit.
 import type { Part, Time } from "../api/types";
-import { NBSP, clock, convert, formatValue, ms, type Temperature } from "./format";
+import { NBSP, clock, convert, formatNumber, formatValue, moment, ms, type Temperature } from "./format";
 
 export interface Reading { zone?: string; temperature: Temperature }
 
@@ -8,9 +8,10 @@ export interface Reading { zone?: string; temperature: Temperature }
 export const joinParts = (parts: Part[], by: Reading): string =>
   parts
     .map((part) => {
-      if (typeof part === "string") return part;
-      if ("time" in part) return clock(ms(part.time), by.zone);
-      return formatValue(part.value, part.unit, part.decimals, by.temperature);
+      if (typeof part === "string") return part.replace(/(\d)%/g, `$1${NBSP}%`);
+      if ("time" in part) return moment(ms(part.time), ms(part.on ?? part.time), by.zone);
+      const write = part.is_bare ? formatNumber : formatValue;
+      return write(part.value, part.unit, part.decimals, by.temperature);
     })
     .join("");
 
@@ -43,4 +44,4 @@ export function localise(text: string, times: (Time | null | undefined)[], by: R
 /** Return a sentence from its parts if the server sends them, otherwise from its text. */
 export const say = (
   text: string, parts: Part[] | null | undefined, times: (Time | null | undefined)[], by: Reading,
-): string => (parts ? joinParts(parts, by) : localise(text, times, by));
+): string => (parts?.length ? joinParts(parts, by) : localise(text, times, by));

@@ -108,7 +108,7 @@ def building_hypotheses(members: Sequence[Body]) -> list[dict[str, Any]]:
     order = sorted(reasons, key=lambda kind: -likeliest[kind])  # of equals the one that is more frequent in buildings
     if alike > TOGETHER:
         reasons[order[0]].append(f"The node is the same in {alike} zones: {name}.")
-    return [{"kind": kind, "reasons": reasons[kind]} for kind in order]
+    return [{"kind": kind, "reasons": reasons[kind], "for": reasons[kind], "against": []} for kind in order]
 
 
 def _time_ms(text: str) -> int:

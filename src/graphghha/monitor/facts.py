@@ -26,6 +26,8 @@ MOVED_ROWS = 240  # a setting that moved so long ago may be what is noticed now
 NEAR_ROWS = 60  # times of day that count as the same
 SCHEDULE_ROWS = 60
 SCHEDULE_ZONES = 3  # with fewer zones a change of the schedule cannot be distinguished from a change of one zone
+JUMP_ROWS = 30  # before the annunciation in which a jump is looked for
+JUMP_NOISES, JUMP_SHARE = 20.0, 0.02  # what a reading must move by within one row: of its noise, and of its range
 LEAST_MOVE = 1e-3  # of its range, by which a setting must change
 
 Floats = NDArray[np.floating[Any]]
@@ -75,6 +77,8 @@ class FactFinder:
             zones_together=len(together),
             zones_alike=sum(graph.roles[other.root] == graph.roles[root] for other in together),
             suspects=num_suspects,
+            jump=self._jump(root, values),
+            knows_schedule=len(graph.zone_names) >= SCHEDULE_ZONES,
         )
 
     def is_setting(self, node: int) -> bool:
@@ -102,6 +106,26 @@ class FactFinder:
                 may_pass=reads < (signal.low + signal.high) / 2,
             )
         return None
+
+    def _jump(self, root: int, values: Floats) -> str:
+        """Return from where to where the root's reading went within one row, if it did so lately; empty if not.
+
+        A drive that follows its command may jump, and so may a flow: positions count if they leave their command, and
+        temperatures.
+        """
+        if root not in self._column:
+            return ""
+        check, signal = self._command(root, values), self._pairs.signal(root)
+        if not (check is not None and not check.agrees) and signal.unit != "degC":
+            return ""
+        recent = values[-JUMP_ROWS:, self._column[root]]
+        moves = np.abs(np.diff(recent))
+        if not np.isfinite(moves).any():
+            return ""
+        at = int(np.nanargmax(moves))
+        if moves[at] < max(JUMP_NOISES * signal.noise, JUMP_SHARE * (signal.high - signal.low)):
+            return ""
+        return f"from {self._display.reading(signal, recent[at])} to {self._display.reading(signal, recent[at + 1])}"
 
     def _moved_alone(self, node: int, values: Floats, rows: Rows) -> str:
         sisters = [other for other in self._settings if self._graph.roles[other] == self._graph.roles[node]]

@@ -43,6 +43,8 @@ class Facts:
     zones_together: int = 0  # other zones with a new incident
     zones_alike: int = 0  # those of them whose root has the same role
     suspects: int = 1
+    jump: str = ""  # the root's own reading before and after a jump within one row: `from 30% to 80%`
+    knows_schedule: bool = False  # there are zones enough to tell a change of the schedule
 
 
 def hypotheses(facts: Facts) -> list[dict[str, Any]]:
@@ -56,7 +58,38 @@ def hypotheses(facts: Facts) -> list[dict[str, Any]]:
         CONFIGURATION: _configuration(facts),
         MANIPULATION: evidence or [NO_EVIDENCE],
     }
-    return [{"kind": kind, "reasons": reasons[kind]} for kind in order]
+    pros, cons = _pros(facts, evidence), _cons(facts, evidence)
+    return [{"kind": kind, "reasons": reasons[kind], "for": pros[kind], "against": cons[kind]} for kind in order]
+
+
+def _pros(facts: Facts, evidence: list[str]) -> dict[str, list[str]]:
+    """Return what speaks for each hypothesis, a sentence each."""
+    check, weak = facts.command, []
+    if check and not check.agrees and not evidence:
+        weak = [f"The {check.position} and its command disagree, as after a forged command or reading."]
+    return {
+        EQUIPMENT: _equipment(facts),
+        CONFIGURATION: [reason for reason in _configuration(facts) if reason != ASK],
+        MANIPULATION: evidence or weak,
+    }
+
+
+def _cons(facts: Facts, evidence: list[str]) -> dict[str, list[str]]:
+    """Return what speaks against each hypothesis, a sentence each."""
+    equipment, configuration, manipulation = [], [], []
+    if facts.repeated:
+        equipment.append("A fault does not repeat earlier readings to the last digit.")
+    if facts.is_setting:
+        equipment.append("A setting does not wear.")
+    if facts.zones_alike >= TOGETHER and facts.kind != "sensor" and facts.is_measured:
+        equipment.append(f"The same part of {facts.zones_alike} other zones would have to fail within minutes.")
+    if facts.jump:
+        equipment.append(f"It went {facts.jump} within one reading; wear and drift are slower.")
+    if facts.knows_schedule and not facts.is_schedule_change:
+        configuration.append("No schedule changed within the last hour.")
+    if not evidence and facts.suspects == 1 and facts.zones_together == 0:
+        manipulation.append("It shows at one node of one zone.")
+    return {EQUIPMENT: equipment, CONFIGURATION: configuration, MANIPULATION: manipulation}
 
 
 def manipulation_evidence(facts: Facts) -> list[str]:
@@ -118,9 +151,10 @@ def _configuration(facts: Facts) -> list[str]:
         reasons.append(f"The {facts.name} is a setting, which people and schedules change.")
     elif facts.kind == "controller":
         reasons.append(f"The {facts.name} is the output of a program; tuning it or taking it in hand has this effect.")
-    return [*reasons, "The monitor does not know of work on site: ask who works on it now."]
+    return [*reasons, ASK]
 
 
+ASK = "The monitor does not know of work on site: ask who works on it now."
 NO_EVIDENCE = "Nothing in the readings points to it, but readings alone cannot exclude it."
 
 

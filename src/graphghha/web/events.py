@@ -6,7 +6,9 @@ from typing import Any
 from graphghha._util.times import iso
 from graphghha.alarms import StoredEvent
 from graphghha.monitor import event_line
+from graphghha.monitor.display import PLAIN, Display
 from graphghha.web.contract.incidents import EventLine, Story
+from graphghha.web.parts import in_parts
 
 PEOPLE = ("operator.*", "access.*", "stop.*", "studio.*")
 _WORDS = {
@@ -38,26 +40,27 @@ def to_line(event: StoredEvent) -> EventLine:
         by=_text(body.get("by")),
         priority=_text(body.get("priority")),
         text=sentence(event.kind, body),
+        parts=in_parts(lambda display: sentence(event.kind, body, display)),
         body=body,
     )
 
 
-def sentence(kind: str, body: Mapping[str, Any]) -> str:
+def sentence(kind: str, body: Mapping[str, Any], display: Display = PLAIN) -> str:
     """Return an event in one line."""
     try:
-        return _sentence(kind, body)
+        return _sentence(kind, body, display)
     except (KeyError, TypeError, ValueError, AttributeError):
         return kind  # a body that no monitor writes
 
 
-def _sentence(kind: str, body: Mapping[str, Any]) -> str:
+def _sentence(kind: str, body: Mapping[str, Any], display: Display) -> str:
     by, why = body.get("by", "somebody"), f": {body['reason']}" if body.get("reason") else ""
     match kind.partition("."):
         case ("incident", _, "disposed"):
             note = body["disposition"]
             return f"{note['by']} judged {body['id']}: {note['is']}{': ' + note['reason'] if note['reason'] else ''}"
         case ("incident", _, _):
-            return event_line(kind, dict(body))
+            return event_line(kind, dict(body), display)
         case ("alarm", _, what):
             person = f" by {body['by']}" if body.get("by") else ""
             return f"{body['node']}: alarm {what.replace('-', ' ')}{person}{why}"
@@ -70,7 +73,7 @@ def _sentence(kind: str, body: Mapping[str, Any]) -> str:
         case ("access", _, what):
             return f"{by}: {what}{' ' + body['what'] if body.get('what') else ''}{why}"
         case ("stop", _, what):
-            return f"Planned stop {what} until {body['until']} ({by}){why}"
+            return f"Planned stop {what} until {display.clock(body['until'])} ({by}){why}"
         case ("studio", _, what):
             return f"{by} {'ended' if what == 'withdrawn' else 'injected'} {body['case']}{why}"
         case ("nodes", _, what):
@@ -93,9 +96,10 @@ def to_story(event: StoredEvent) -> Story | None:
     }
     if kind not in marks:
         return None
-    text = sentence(kind, body)
+    text, parts = sentence(kind, body), in_parts(lambda display: sentence(kind, body, display))
     if kind == "incident.updated":
         text = f"Now {body.get('state')}, {len(body.get('alarms', ()))} nodes."
+        parts = [text]
     return Story(
         number=event.number,
         time=iso(event.time_ms),
@@ -103,6 +107,7 @@ def to_story(event: StoredEvent) -> Story | None:
         mark=marks[kind],  # type: ignore[arg-type]
         by=_text(body.get("by")),
         text=text,
+        parts=parts,
     )
 
 

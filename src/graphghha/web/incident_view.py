@@ -8,7 +8,7 @@ import numpy as np
 from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import StoredEvent
 from graphghha.errors import NotFoundError
-from graphghha.monitor.incident_json import zone_name
+from graphghha.monitor.incident_json import is_reason, sentence, zone_name
 from graphghha.monitor.journal import PageReader
 from graphghha.monitor.quantized import MOST, UNKNOWN
 from graphghha.web.contract.incidents import (
@@ -19,12 +19,14 @@ from graphghha.web.contract.incidents import (
     IncidentLine,
     Judged,
     Note,
+    Parts,
     Related,
     Story,
     Technique,
 )
 from graphghha.web.events import to_story
 from graphghha.web.library import Library, SiteAbout
+from graphghha.web.parts import in_parts, text_in_parts
 from graphghha.web.techniques import NAMES
 
 DOUBT = 0.05  # a score above it is worth telling in a story
@@ -85,7 +87,7 @@ def incident_view(library: Library, about: SiteAbout, key: str, drills: frozense
             EvidenceEdge(**{name: item[name] for name in EvidenceEdge.model_fields if name in item}) for item in edges
         ],
         hypotheses=[
-            Hypothesis(kind=item["kind"], rank=RANKS[min(at, 2)], reasons=item["reasons"])
+            Hypothesis.model_validate({**item, "rank": RANKS[min(at, 2)]})
             for at, item in enumerate(body.get("hypotheses", ()))
         ],
         techniques=[Technique(id=each, name=NAMES.get(each, each)) for each in body.get("consistent_with", ())],
@@ -130,7 +132,7 @@ def _line(
     root, judged = str(body.get("root", "")), body.get("disposition")
     kinds = {node["role"]: node["kind"] for node in about.template} if about else {}
     is_held = bool(body.get("held")) and not body.get("annunciated") and not body.get("closed")
-    shown = [item["text"] for item in body.get("evidence", ()) if item.get("kind") == "signal" and item.get("unusual")]
+    shown = ", ".join([item["text"] for item in body.get("evidence", ()) if is_reason(item)][:2])
     return {
         "id": body["id"],
         "site": body.get("site", about.name if about else ""),
@@ -141,7 +143,9 @@ def _line(
         "kind": kinds.get(root, "equipment"),
         "attack_class": str(body.get("class", "")),
         "text": str(body.get("text", "")),
-        "evidence": ", ".join(shown[:2]),
+        "text_parts": _text_parts(body),
+        "evidence": shown,
+        "evidence_parts": text_in_parts(shown),
         "state": "suppressed" if is_held else body.get("state", "unknown"),
         "priority": body.get("priority", "medium"),
         "p": float(body.get("probability", 0.0)),
@@ -159,6 +163,14 @@ def _line(
         "part_of": body.get("part_of"),
         "version": int(body.get("version", 0)),
     }
+
+
+def _text_parts(body: Mapping[str, Any]) -> Parts:
+    """Return the parts of an incident's sentence; of one that an older version wrote, its text."""
+    try:
+        return in_parts(lambda display: sentence(dict(body), display))
+    except (KeyError, TypeError, ValueError, IndexError):
+        return text_in_parts(str(body.get("text", "")))
 
 
 def _note(event: StoredEvent | None) -> Note | None:

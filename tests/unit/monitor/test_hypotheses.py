@@ -80,3 +80,14 @@ def test_reasons_name_the_readings():
     assert reasons(sensor, EQUIPMENT).startswith("Room temperature reads low (18 °C, expected 22); sensors drift")
     assert "3 nodes are suspect" in reasons(replace(COIL, suspects=3), EQUIPMENT)
     assert "is a setting" in reasons(SETPOINT, CONFIGURATION) and "output of a program" in reasons(LOOP, CONFIGURATION)
+
+
+def test_what_speaks_for_and_against_a_hypothesis_stands_apart():
+    stuck = replace(VALVE, command=STUCK, jump="from 30% to 100%", knows_schedule=True)
+    listed = {each["kind"]: each for each in hypotheses(stuck)}
+    assert "stuck drive" in listed[EQUIPMENT]["for"][0] and "from 30% to 100%" in listed[EQUIPMENT]["against"][0]
+    assert listed[CONFIGURATION]["for"] == [] and "No schedule" in listed[CONFIGURATION]["against"][0]
+    assert "disagree" in listed[MANIPULATION]["for"][0] and "one node" in listed[MANIPULATION]["against"][0]
+    moved = {each["kind"]: each for each in hypotheses(replace(SETPOINT, moved_alone="03:10 UTC"))}
+    assert moved[MANIPULATION]["for"] == moved[MANIPULATION]["reasons"] and moved[MANIPULATION]["against"] == []
+    assert moved[EQUIPMENT]["against"] == ["A setting does not wear."]

@@ -9,6 +9,33 @@ from graphghha.web.contract.common import Answer, Disposition, Kind, Priority, R
 Verb = Literal["ack", "shelve", "unshelve", "suppress", "out-of-service", "return", "reset", "dispose", "comment"]
 
 
+class TimePart(Answer):
+    """A time within a sentence; the page shows it in the site's time zone."""
+
+    time: Time
+    on: Time | None = Field(default=None, description="the date is left out if it is that of this time")
+
+
+class ValuePart(Answer):
+    """A value with its unit within a sentence; the page shows it in the unit that a person chose."""
+
+    value: float = Field(examples=[24.6])
+    unit: str = Field(examples=["degC"])
+    decimals: int = Field(examples=[1])
+    is_bare: bool = Field(default=False, description="only the number is written: its unit has just been named")
+
+
+Parts = list[str | TimePart | ValuePart]
+PARTS = [
+    [
+        "since ",
+        {"time": "2018-07-10T10:10:00Z", "on": None},
+        "; it reads ",
+        {"value": 24.6, "unit": "degC", "decimals": 1},
+    ]
+]
+
+
 class Note(Answer):
     """What a person wrote, and when."""
 
@@ -54,6 +81,8 @@ class IncidentLine(Answer):
     judged: Judged | None
     part_of: str | None = Field(description="id of the building's incident")
     version: int
+    text_parts: Parts = Field(default=[], description="`text` with its times and temperatures apart", examples=PARTS)
+    evidence_parts: Parts = Field(default=[], description="`evidence` likewise")
 
 
 class Incidents(Answer):
@@ -95,6 +124,17 @@ class Hypothesis(Answer):
     kind: str = Field(examples=["equipment fault"])
     rank: str = Field(examples=["fits best"])
     reasons: list[str]
+    pros: list[str] | None = Field(
+        default=None,
+        alias="for",
+        description="the reasons that speak for it; null in incidents of older versions",
+        examples=[["The damper reads 80% while its command is 30%: a stuck drive or one in hand does that."]],
+    )
+    against: list[str] | None = Field(
+        default=None,
+        description="what speaks against it",
+        examples=[["It went from 30% to 80% within one reading; wear and drift are slower."]],
+    )
 
 
 class Technique(Answer):
@@ -118,6 +158,7 @@ class Story(Answer):
     mark: Literal["fact", "onset", "announced", "person", "refused", "closed"]
     by: str | None
     text: str
+    parts: Parts = Field(default=[], description="`text` with its times and temperatures apart", examples=PARTS)
 
 
 class Incident(IncidentLine):
@@ -189,6 +230,7 @@ class EventLine(Answer):
     by: str | None
     priority: str | None
     text: str = Field(description="the event in one line")
+    parts: Parts = Field(default=[], description="`text` with its times and temperatures apart", examples=PARTS)
     body: dict[str, Any]
 
 

@@ -289,7 +289,7 @@ def _exported(parts: Context, wanted: IncidentFilter) -> Iterator[IncidentLine]:
 
 
 def _as_csv(lines: Iterator[IncidentLine]) -> Iterator[str]:
-    names = list(IncidentLine.model_fields)
+    names = [name for name in IncidentLine.model_fields if not name.endswith("_parts")]
     for values in (names, *([_cell(getattr(line, name)) for name in names] for line in lines)):
         text = io.StringIO()
         csv.writer(text).writerow(values)
