@@ -227,6 +227,14 @@ def refuse_implausible(settings: "Settings") -> None:
         raise DataError("; ".join(problems))
 
 
+def _topics(site: "SiteTable") -> str:
+    """Return what was listened to at a broker."""
+    from graphghha.sources import MqttConfig
+
+    config = site.source_config
+    return f", listening to {', '.join(config.filters)}" if isinstance(config, MqttConfig) else ""
+
+
 def _slowness(site: "SiteTable", step_s: float) -> str:
     """Return what follows from readings of a live source that are longer apart than they stay fresh."""
     from graphghha.monitor.silence import slow_source_advice
@@ -252,7 +260,7 @@ def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: P
                 "none of the names that arrived maps to a point; draft a mapping file with --write-mapping FILE, "
                 "look through it, and check again with --mapping FILE (mapping = in a settings file)"
             )
-            silent = f"nothing arrived; {report.status.detail}"
+            silent = f"nothing arrived; {report.status.detail}{_topics(site) if report.status.is_connected else ''}"
             if not (is_heard and write_mapping):
                 unusable.append(f"{site.name}: {unmapped if is_heard else silent}")
         if report.problem:

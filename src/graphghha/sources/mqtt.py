@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
+from ssl import SSLError
 from typing import Any, NamedTuple
 
 from graphghha._util.times import steady_ms
@@ -25,6 +26,7 @@ from graphghha.sources.overload import Overload
 MESSAGES_PER_BATCH = 4_000
 BYTES_PER_BATCH = 1 << 21  # about a second of decoding
 SENDERS_KNOWN = 20_000
+LOGIN_REFUSED = (0x86, 0x87)  # the reason codes of MQTT 5 for a bad user name or password, and "not authorized"
 TAKEN_OVER = 0x8E  # the reason code of MQTT 5 for "another client connected with the same id"
 TAKEN_OVER_EVERY_S = 600.0  # how often that is reported
 SHORT_S, SHORT_CONNECTIONS = 10.0, 3  # many brokers do not state the reason, but then connections end soon, one by one
@@ -191,7 +193,8 @@ class MqttSource:
     def _on_connect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
         with self._changed:
             if reason.is_failure:
-                self._detail = f"{self.config.address} refused the connection: {reason}"
+                hint = "; check username and password_file" if reason.value in LOGIN_REFUSED else ""
+                self._detail = f"{self.config.address} refused the connection: {reason}{hint}"
                 return
             self._connection += 1
             self._is_answered = False
@@ -200,7 +203,9 @@ class MqttSource:
     def _on_connect_fail(self, client: Any, userdata: Any) -> None:
         error = sys.exception()  # paho calls this while it handles the error, without handing the error over
         with self._changed:
-            self._detail = f"cannot reach {self.config.address}: {error}; trying again"
+            is_plain = self.config.use_tls and isinstance(error, ConnectionResetError | SSLError)
+            hint = "; is TLS set up at this port, with a certificate that ca_file knows?" if is_plain else ""
+            self._detail = f"cannot reach {self.config.address}: {error}{hint}; trying again"
 
     def _on_disconnect(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
         with self._changed:

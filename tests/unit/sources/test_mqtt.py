@@ -129,7 +129,7 @@ def test_tls_and_a_password_from_a_file(guarded, tmp_path):
         assert collect(source, 1)[0] == [21.0]
     secret.write_text("guessed")
     with closing(listen(broker.port, **settings, password_file=secret)) as source:
-        until(lambda: "Not authorized" in source.status.detail)
+        until(lambda: "Not authorized; check username and password_file" in source.status.detail)
         assert not source.status.is_connected
 
 
@@ -138,6 +138,7 @@ def test_tls_and_a_password_from_a_file(guarded, tmp_path):
 def test_a_broker_whose_certificate_nobody_vouches_for_is_not_trusted(guarded):
     with closing(listen(guarded.port, use_tls=True)) as source:
         until(lambda: "certificate verify failed" in source.status.detail)
+        assert "with a certificate that ca_file knows?" in source.status.detail
         assert not source.status.is_connected
     del source
     gc.collect()
