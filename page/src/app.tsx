@@ -9,6 +9,7 @@ import { BottomBar, LiveRegions, PrintFoot, Toast } from "./shell/Foot";
 import { Header } from "./shell/Header";
 import { ChoicesDialog, HelpDialog } from "./shell/HelpDialog";
 import { Login } from "./shell/Login";
+import { FoundDialog } from "./shell/FoundDialog";
 import { EndStopDialog, StopDialog } from "./shell/StopDialog";
 import { Loading, ReadFailed } from "./shell/Loading";
 import { Symbols } from "./ui/Icon";
@@ -63,6 +64,7 @@ function Dialogs() {
   switch (open.kind) {
     case "act": return <ActDialog key={`${open.verb} ${open.things.map((thing) => thing.id).join()}`} {...open} />;
     case "stop": return <StopDialog />;
+    case "found": return <FoundDialog />;
     case "end-stop": return <EndStopDialog {...open} />;
     case "help": return <HelpDialog />;
     case "choices": return <ChoicesDialog />;

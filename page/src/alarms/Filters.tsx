@@ -2,6 +2,7 @@
 import type { ZoneInfo } from "../api/types";
 import { PRIORITIES, digit, stateWord } from "../lib/codes";
 import type { Filter, Show } from "../lib/filter";
+import { Icon } from "../ui/Icon";
 
 interface Props { filter: Filter; set: (next: Partial<Filter>) => void; zones: ZoneInfo[]; counts: { open: number; shown: number | null; unjudged: number | null } }
 const STATES = ["unacknowledged", "acknowledged", "returned", "shelved", "suppressed", "out-of-service", "normal"] as const;
@@ -26,9 +27,12 @@ export function Filters({ filter, set, zones, counts }: Props) {
 
 function Pick({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
   return (
-    <select class="chip" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      <option value="">{label}: any</option>
-      {options.map(([name, title]) => <option key={name} value={name}>{label}: {title}</option>)}
-    </select>
+    <span class="pick">
+      <select class="chip" aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{label}: any</option>
+        {options.map(([name, title]) => <option key={name} value={name}>{label}: {title}</option>)}
+      </select>
+      <Icon name="down" />
+    </span>
   );
 }

@@ -59,6 +59,7 @@ export interface SiteState {
   alarms: Record<string, string>; zones: ZoneState[];
   waiting: Record<Priority, number>; acknowledged: number; last_closed: Time | null; stale: StalePoint[];
   put_aside: PutAside[]; planned_stops: PlannedStop[]; counters: Counters; learning: string | null;
+  learning_progress?: { since: Time; until: Time; day: number; days: number } | null; no_incident_since?: Time | null;
   lost?: Lost | null; flood_since?: Time | null;
 }
 export interface NodeNow {
@@ -93,7 +94,9 @@ export interface ScoreHistory {
 /** A sentence in parts, so that times and values follow the choices of the person who reads it. */
 export type Part = string | { time: Time; on?: Time | null } | { value: number; unit: string; decimals: number; is_bare?: boolean };
 export interface Note { by: string; text: string; time: Time; wall_time?: Time | null }
-export interface Judged { disposition: Disposition; by: string; reason: string; time: Time }
+export interface Judged {
+  disposition: Disposition; by: string; reason: string; time: Time; right_node?: string | null; is_right_node?: boolean | null;
+}
 export interface IncidentLine {
   id: string; site: string; zone: string | null; zone_title: string; root: string; name: string; kind: Kind;
   attack_class: string; text: string; evidence: string; state: State; priority: Priority; p: number;
@@ -121,7 +124,7 @@ export interface Incident extends IncidentLine {
 }
 export interface Target { id: string; site?: string | null; version: number }
 export interface Order {
-  verb: Verb; targets: Target[]; comment?: string; minutes?: number; disposition?: Disposition;
+  verb: Verb; targets: Target[]; comment?: string; minutes?: number; disposition?: Disposition; right_node?: string;
 }
 export interface Result {
   id: string; outcome: "done" | "refused" | "withdrawn"; error: string | null; message: string | null;
@@ -146,7 +149,7 @@ export interface Kpis {
   weeks?: { start: Time; real: number; false: number; not_judged: number }[];
   right_node?: { yes: number; of: number } | null;
   time_to_acknowledge_min?: { median: number; p90: number } | null;
-  found_by_people?: { time: Time; text: string }[];
+  found_by_people?: { time: Time; zone_title: string; name: string; disposition: Disposition; text: string; by: string }[];
 }
 export interface Standing { zone: string; node: string; share_of_time: number }
 export interface Commissioned {

@@ -3,11 +3,14 @@ import { useState } from "preact/hooks";
 import { query } from "../api/client";
 import type { Disposition, Kpis } from "../api/types";
 import { dispositionWord } from "../lib/codes";
-import { count, day, iso, ms, percent } from "../lib/format";
+import { count, day, iso, ms, percent, plural } from "../lib/format";
 import { wilson } from "../lib/interval";
 import { useResource } from "../store/resource";
 import { here } from "../store/router";
 import { about, asOf, changes, state, zone } from "../store/site";
+import { dialog } from "../store/dialogs";
+import { refusal } from "../store/session";
+import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Part } from "../ui/Part";
 import { Honesty } from "./Honesty";
@@ -50,7 +53,7 @@ function WorstNodes({ kpis }: { kpis: Kpis }) {
   if (!kpis.worst_nodes.length) return null;
   return (
     <section class="card" aria-label="Worst nodes">
-      <header><h2>Worst nodes</h2><span class="aside">announcements in {Math.max(1, Math.round(kpis.days))} days, what they turned out to be</span></header>
+      <header><h2>Worst nodes</h2><span class="aside">announcements in {plural(Math.max(1, Math.round(kpis.days)), "day")}, what they turned out to be</span></header>
       <table class="kpi-table"><tbody>
         {kpis.worst_nodes.slice(0, 10).map((node) => (
           <tr key={`${node.zone_title} ${node.name}`}>
@@ -73,7 +76,8 @@ function Below({ kpis }: { kpis: Kpis }) {
       <div class="body big-figures padded">
         <div><h2>Time to acknowledge</h2><p>{took ? <><strong>{Math.round(took.median)} min</strong> <span class="dim">median</span> <strong>{Math.round(took.p90)} min</strong> <span class="dim">nine of ten</span></> : <span class="dim">no figure yet</span>}</p></div>
         <div><h2>Put aside now</h2><p><strong>{of("shelved")}</strong> <span class="dim">shelved</span> <strong>{of("suppressed")}</strong> <span class="dim">suppressed</span> <strong>{of("out-of-service")}</strong> <span class="dim">out of service</span></p></div>
-        {kpis.found_by_people && <div><h2>Found by people, not by us</h2><p><strong>{kpis.found_by_people.length}</strong> <span class="dim">{kpis.found_by_people.map((item) => item.text).join("; ")}</span></p></div>}
+        {kpis.found_by_people && <div><h2>Found by people, not by us</h2><p><strong>{count(kpis.found_by_people.length)}</strong> <span class="dim">{kpis.found_by_people.slice(0, 3).map((item) => [item.zone_title, item.name, item.text, day(ms(item.time), zone.value)].filter(Boolean).join(", ")).join("; ")}</span></p>
+          <Button refused={refusal("found")} onClick={() => (dialog.value = { kind: "found" })}>Record one...</Button></div>}
       </div>
     </section>
   );
@@ -89,7 +93,7 @@ function Right({ kpis }: { kpis: Kpis }) {
   const total = parts.reduce((sum, [, n]) => sum + n, 0);
   const figure = (yes: number, of: number) => {
     const [low, high] = wilson(yes, of);
-    return <><div class="figure">{of ? percent(yes / of) : "–"}</div><div class="dim small">{yes} of {of}{of ? ` · 95 %: ${Math.round(low * 100)}–${Math.round(high * 100)} %` : ""}</div></>;
+    return <><div class="figure">{of ? percent(yes / of) : "no figure yet"}</div><div class="dim small">{of ? `${yes} of ${of}` : "nothing is judged yet"}{of ? ` · 95 %: ${Math.round(low * 100)}–${Math.round(high * 100)} %` : ""}</div></>;
   };
   return (
     <section class="card" aria-label="How often were we right?">

@@ -13,7 +13,7 @@ export function Targets({ kpis, zones }: { kpis: Kpis; zones: number }) {
         <tbody>
           {kpis.rows.map((row) => (
             <tr key={row.key}>
-              <td>{row.title.slice(0, 1).toUpperCase() + row.title.slice(1)}</td><td class="right strong">{valueText(row)}</td><td class="wide-only"><Track row={row} /></td><td class="dim">{row.target}</td><td><Verdict row={row} /></td>
+              <td>{row.title.slice(0, 1).toUpperCase() + row.title.slice(1)}</td><td class="right strong">{valueText(row)}</td><td class="wide-only"><Track row={row} /></td><td class="dim nowrap">{row.target.replace(" %", `${NBSP}%`)}</td><td><Verdict row={row} /></td>
             </tr>
           ))}
         </tbody>

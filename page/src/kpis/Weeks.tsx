@@ -7,7 +7,7 @@ export function Weeks({ kpis }: { kpis: Kpis }) {
   const weeks = kpis.weeks ?? [];
   if (!weeks.length) return null;
   const most = Math.max(1, ...weeks.map((week) => week.real + week.false + week.not_judged));
-  const width = 440, height = 130, step = (width - 30) / weeks.length, y = (n: number) => (n / most) * (height - 30);
+  const width = 440, height = 130, step = Math.min(82, (width - 30) / weeks.length), y = (n: number) => (n / most) * (height - 30);
   return (
     <section class="card" aria-label="Announced by week">
       <header><h2>Announced by week</h2><span class="aside legend"><span><i class="swatch" style={{ background: "var(--node-1)" }} /> real</span><span><i class="swatch" style={{ background: "var(--ink)" }} /> false</span><span><i class="swatch hatched" /> not judged</span></span></header>

@@ -66,3 +66,14 @@ function shift(rows: unknown): ShiftRow[] {
   if (!Array.isArray(rows)) return [];
   return rows.map(object).filter((row) => typeof row["name"] === "string").map((row) => ({ name: String(row["name"]), shipped: number(row["shipped"]), after: number(row["after"]) }));
 }
+
+const CONDITIONS: Record<string, string> = {
+  reference: "as trained (reference)", "sensor offsets": "sensors read off by a constant", "one sensor off": "one sensor reads off", "noise x3": "noise three times as large",
+  "chilled water 10": "chilled water at 10 °C", "hot water 60": "hot water at 60 °C", "setpoints 24 21": "setpoints 24 and 21 °C", "setback 26 17": "setback to 26 and 17 °C",
+  "deadband 1": "dead band of 1 K", "loop gains x3": "control loops three times as sharp", "seven days": "in use on all seven days", cov: "points report changes only",
+  "rounded 0.5": "readings rounded to 0.5", "samples 5 min": "a reading every 5 minutes", "samples 15 min": "a reading every 15 minutes", "loss 10 percent": "one reading in ten is lost",
+  "points 14": "14 of 29 points only", "gains x2": "twice the heat from people and machines", "mass x3": "three times the thermal mass", "mass third": "a third of the thermal mass",
+  "envelope x3": "walls that leak three times the heat", "coils 40 percent larger": "coils 40 % larger", "all at once": "all of these at once",
+};
+/** Return the condition of a building in words; one that is not known here as the card writes it. */
+export const conditionWords = (name: string): string => CONDITIONS[name] ?? name;

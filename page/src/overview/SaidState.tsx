@@ -18,16 +18,28 @@ export function SaidState(props: Props) {
   }
   if (!now.is_warm)
     return <Said title="Nothing has been judged yet." text={`The windows fill${now.warm_at ? ` until ${clock(ms(now.warm_at), zone)}` : ""}. Until then every node is unknown.`} />;
-  if (now.learning) return <Learning says={now.learning} />;
   if (now.is_flood) return <Flood now={now} zone={zone} />;
+  if (now.learning) return <Learning now={now} says={now.learning} zone={zone} plant={plant} />;
   if (!open.value.length && !now.stale.length && now.counters.unknown === 0) return <NothingWrong now={now} about={about} plant={plant} zone={zone} scores={props.scores} />;
   return null;
 }
 
-/** The first sentence as the headline, the rest below it. */
-function Learning({ says }: { says: string }) {
-  const end = says.indexOf(". ") + 1;
-  return <Said title={says.slice(0, end || undefined)} text={end ? says.slice(end + 1) : ""} />;
+/** The first sentence as the headline, the rest below it, and how far it has come. */
+function Learning({ now, says, zone, plant }: { now: SiteState; says: string; zone?: string; plant: number }) {
+  const end = says.indexOf(". ") + 1, progress = now.learning_progress;
+  if (!progress) return <Said title={says.slice(0, end || undefined)} text={end ? says.slice(end + 1) : ""} />;
+  const since = ms(progress.since), until = ms(progress.until), share = Math.min(1, Math.max(0, (plant - since) / Math.max(1, until - since)));
+  const quiet = now.no_incident_since ? `No incidents since ${day(ms(now.no_incident_since), zone)} ${clock(ms(now.no_incident_since), zone)}.` : "";
+  return (
+    <div class="card said-state learning" role="status">
+      <div><h2 class="strong">Learning what is normal here. Day {progress.day} of {progress.days}.</h2>
+        <p class="dim">Until then the shipped model judges, more coarsely: expect fewer finds. {quiet}</p></div>
+      <div class="progress" role="img" aria-label={`${Math.round(share * 100)} % of the days, until ${day(until, zone)}`}>
+        <div class="base"><i style={{ width: `${share * 100}%` }} /></div>
+        <div class="row spread small dim"><span>{day(since, zone)}</span><span>{Math.round(share * 100)} %</span><span>{day(until, zone)}</span></div>
+      </div>
+    </div>
+  );
 }
 
 function Said({ title, text, isHatched = false }: { title: string; text: string; isHatched?: boolean }) {
@@ -35,7 +47,7 @@ function Said({ title, text, isHatched = false }: { title: string; text: string;
 }
 
 function NothingWrong({ now, about, plant, zone, scores }: Props) {
-  const since = now.last_closed ? ms(now.last_closed) : null;
+  const since = now.no_incident_since ?? now.last_closed ? ms((now.no_incident_since ?? now.last_closed)!) : null;
   const { counters } = now;
   return (
     <div class="card said-state">

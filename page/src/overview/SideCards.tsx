@@ -11,7 +11,7 @@ import { Glyph, Letter } from "../ui/Glyph";
 
 export function OpenIncidents({ items, reading, now, brief }: { items: IncidentLine[]; reading: Reading; now: number; brief: boolean }) {
   const shown = worstFirst(items.filter((item) => item.part_of === null)).slice(0, 12);
-  if (!shown.length) return null;
+  if (!shown.length) return <section class="card" aria-label="Open incidents"><header><h2>Open incidents</h2><span class="aside">0</span></header><p class="body small dim">None is open.</p></section>;
   return (
     <section class="card" aria-label="Open incidents">
       <header><h2>Open incidents</h2><span class="aside">{brief ? count(items.length) : "worst first, then newest"}</span></header>
@@ -53,7 +53,9 @@ export function standing(item: IncidentLine, now: number, zone?: string): string
 }
 
 export function WhatIsStale({ now }: { now: SiteState }) {
-  if (!now.stale.length) return null;
+  const { points, fresh } = now.counters;
+  if (!now.stale.length)
+    return <section class="card" aria-label="What is stale"><header><h2>What is stale</h2><span class="aside">{count(fresh)} of {count(points)} points fresh</span></header><p class="body small dim">{fresh === points ? "Nothing: every point was read this minute." : "No reading has come yet. Everything is unknown, not normal."}</p></section>;
   const whole = new Map<string, number>();
   for (const point of now.stale) whole.set(point.point.split("/")[0]!, (whole.get(point.point.split("/")[0]!) ?? 0) + 1);
   const perZone = now.counters.points / Math.max(1, now.zones.length);

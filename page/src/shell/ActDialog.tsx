@@ -7,7 +7,7 @@ import { DISPOSITIONS } from "../lib/codes";
 import { clock, duration, zoneName } from "../lib/format";
 import { keepDraft, takeDraft, type Open, type Thing } from "../store/dialogs";
 import { loseSession, session } from "../store/session";
-import { asOf, refresh, zone } from "../store/site";
+import { about, asOf, refresh, zone } from "../store/site";
 import { say } from "../store/toasts";
 import { Segments } from "../ui/Segments";
 import { Dialog, close } from "./Dialog";
@@ -21,7 +21,7 @@ export function ActDialog({ verb, things, onRefused, onDone }: Act) {
   const [comment, setComment] = useState(() => takeDraft(verb, things));
   const [hours, setHours] = useState<number>(8);
   const [disposition, setDisposition] = useState<Disposition | null>(null);
-  const [rightNode, setRightNode] = useState<"yes" | "no" | "unsure">("unsure");
+  const [rightNode, setRightNode] = useState(""); // its role; empty: not known
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const [refused, setRefused] = useState<Result[] | null>(null);
@@ -38,9 +38,7 @@ export function ActDialog({ verb, things, onRefused, onDone }: Act) {
     if (verb === "shelve") order.minutes = hours * 60;
     if (verb === "dispose") {
       order.disposition = disposition!;
-      // The API has no field for it yet, so the answer stands in the journal in words.
-      if (rightNode !== "unsure" && disposition !== "false")
-        order.comment = `${order.comment} ${rightNode === "yes" ? "The named node was right." : "The named node was not the right one."}`.trim();
+      if (rightNode && disposition !== "false") order.right_node = rightNode;
     }
     const began = performance.now();
     try {
@@ -82,8 +80,8 @@ export function ActDialog({ verb, things, onRefused, onDone }: Act) {
         {things.length > 1 && <p class="small">{things.map((thing) => `${thing.place} ${thing.name}`).join(", ")}</p>}
         {verb === "shelve" && <ForHowLong hours={hours} setHours={setHours} until={until} />}
         {verb === "dispose" && <Judgement disposition={disposition} choose={setDisposition} />}
-        {verb === "dispose" && disposition && disposition !== "false" && things.length === 1 && (
-          <RightNode name={things[0]!.name} value={rightNode} onChange={setRightNode} />
+        {verb === "dispose" && disposition && disposition !== "false" && things.length === 1 && things[0]!.root && (
+          <RightNode name={things[0]!.name} root={things[0]!.root} value={rightNode} onChange={setRightNode} />
         )}
         <label class="above">
           <span>{words.needsReason ? "Reason" : "Comment"} <span class="hint">{words.needsReason ? "(needed)" : "(the next shift will read it)"}</span></span>
@@ -138,12 +136,20 @@ function Judgement({ disposition, choose }: { disposition: Disposition | null; c
   );
 }
 
-function RightNode({ name, value, onChange }: { name: string; value: string; onChange: (value: "yes" | "no" | "unsure") => void }) {
+function RightNode({ name, root, value, onChange }: { name: string; root: string; value: string; onChange: (role: string) => void }) {
+  const others = about.value!.template.filter((node) => node.role !== root);
   return (
     <div>
       <p class="strong">Was the named node the right one?</p>
-      <Segments label="Was the named node the right one?" value={value as "yes" | "no" | "unsure"} onChange={onChange}
-        options={[{ value: "yes", title: `Yes, the ${name}` }, { value: "no", title: "No" }, { value: "unsure", title: "Not known" }]} />
+      <div class="row wrap">
+        <Segments label="Was the named node the right one?" value={value === root ? "yes" : value ? "no" : "unsure"} onChange={(choice) => onChange(choice === "yes" ? root : choice === "no" ? others[0]!.role : "")}
+          options={[{ value: "yes", title: `Yes, the ${name}` }, { value: "no", title: "No, it was..." }, { value: "unsure", title: "Not known" }]} />
+        {value && value !== root && (
+          <select class="field" aria-label="The node that it was" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+            {others.map((node) => <option key={node.role} value={node.role}>{node.name}</option>)}
+          </select>
+        )}
+      </div>
     </div>
   );
 }

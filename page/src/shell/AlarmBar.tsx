@@ -1,7 +1,7 @@
 // Does anything need me? The same place and height on every screen, also while loading or cut off.
 import type { IncidentLine, Priority } from "../api/types";
 import { PRIORITIES } from "../lib/codes";
-import { clock, duration, ms, plural, sayP } from "../lib/format";
+import { clock, duration, ms, plural, sayP, day } from "../lib/format";
 import { say } from "../lib/sentence";
 import { tick } from "../store/clock";
 import { ask, thingOf } from "../store/dialogs";
@@ -51,7 +51,6 @@ function Trouble() {
       </div>
     );
   }
-  if (now.learning && !waits.value.length) return <div><span class="letter" data-letter="L">L</span><span class="cut">{now.learning}</span></div>;
   return null;
 }
 
@@ -100,11 +99,13 @@ function SecondLine() {
 
 function Nothing({ standing }: { standing: number }) {
   const now = state.value!;
-  if (now.is_lost || now.monitor === "stopped" || now.learning) return null;
+  if (now.is_lost || now.monitor === "stopped") return null;
+  if (!now.is_warm) return <div class="slot first"><span class="hatch-box" /><span class="cut">Nothing has been judged yet: no alarm can come before the windows are full.</span></div>;
   const closed = now.last_closed && asOf.value ? `the last one closed ${duration(asOf.value - ms(now.last_closed))} ago` : "";
   const rest = standing ? `${plural(standing, "acknowledged one")} stand${standing === 1 ? "s" : ""}${closed ? `; ${closed}` : ""}.`
     : closed ? `${closed[0]!.toUpperCase()}${closed.slice(1)}.` : "";
-  return <div class="slot first"><Icon name="check" /><span class="cut">No alarm waits for you. {rest}</span></div>;
+  const until = now.learning_progress ? ` Learning until ${day(ms(now.learning_progress.until), zone.value)}.` : "";
+  return <div class="slot first">{now.learning ? <span class="letter" data-letter="L">L</span> : <Icon name="check" />}<span class="cut">No alarm waits for you. {rest}{until}</span></div>;
 }
 
 function CutOff() {

@@ -4,10 +4,11 @@ import type { IncidentLine, Verb } from "../api/types";
 import { refusal } from "./session";
 import { say } from "./toasts";
 
-export interface Thing { id: string; site: string; version: number; place: string; name: string }
+export interface Thing { id: string; site: string; version: number; place: string; name: string; root?: string }
 export type Open =
   | { kind: "act"; verb: Verb; things: Thing[]; onRefused?: (ids: string[]) => void; onDone?: (ids: string[]) => void }
   | { kind: "stop" }
+  | { kind: "found" }
   | { kind: "end-stop"; version: number; words: string }
   | { kind: "help" }
   | { kind: "choices" };
@@ -21,7 +22,7 @@ export const keepDraft = (verb: Verb, things: Thing[], comment: string): void =>
 export const takeDraft = (verb: Verb, things: Thing[]): string => (draft.of === draftOf(verb, things) ? draft.comment : "");
 
 export const thingOf = (item: IncidentLine): Thing =>
-  ({ id: item.id, site: item.site, version: item.version, place: item.zone_title, name: item.name });
+  ({ id: item.id, site: item.site, version: item.version, place: item.zone_title, name: item.name, root: item.root });
 
 /** Open the dialog of a command, or say why it may not be given. */
 export function ask(verb: Verb, things: Thing[], more: { onRefused?: (ids: string[]) => void; onDone?: (ids: string[]) => void } = {}): void {

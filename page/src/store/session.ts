@@ -38,7 +38,7 @@ export async function logout(): Promise<void> {
 export const may = (what: string): boolean => session.value?.may.includes(what) ?? false;
 
 const NEEDS: Record<string, Role> = {
-  ack: "operator", comment: "operator", shelve: "operator", unshelve: "operator", dispose: "operator",
+  ack: "operator", comment: "operator", shelve: "operator", unshelve: "operator", dispose: "operator", found: "operator",
   suppress: "engineer", "out-of-service": "engineer", return: "engineer", reset: "engineer", stop: "engineer",
   inject: "engineer", people: "admin",
 };

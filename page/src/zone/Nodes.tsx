@@ -20,7 +20,7 @@ export function Nodes({ zone, title, nodes, chosen }: { zone: string; title: str
     <section class="card" aria-label={`${nodes.length} nodes of ${title}`}>
       <header><h2>{nodes.length} nodes of {title}</h2><span class="aside">value · expected · P(attack)</span></header>
       <table class="node-table">
-        <colgroup><col width="26" /><col /><col width="90" /><col width="80" /><col width="62" /><col width="42" /></colgroup>
+        <colgroup><col width="26" /><col /><col width="84" /><col width="74" /><col width="58" /><col width="40" /></colgroup>
         <thead class="hidden-text"><tr><th>kind</th><th>node</th><th>point</th><th>value</th><th>expected</th><th>P</th></tr></thead>
         {GROUPS.map(([name, kinds]) => (
           <tbody key={name}>
@@ -33,6 +33,9 @@ export function Nodes({ zone, title, nodes, chosen }: { zone: string; title: str
   );
 }
 
+/** Return a name as it fits into a column of the table; the whole one is its title. */
+const shortWords = (name: string): string => name.replace(/temperature\b/, "temp.");
+
 function Row({ node, zone, isChosen }: { node: NodeNow; zone: string; isChosen: boolean }) {
   const site = about.value!, known = nodeOf.value.get(node.role), choice = temperature.value;
   const decimals = known?.decimals ?? 1, states = known?.states ?? [], low = known?.low ?? 0;
@@ -41,8 +44,8 @@ function Row({ node, zone, isChosen }: { node: NodeNow; zone: string; isChosen: 
   return (
     <tr aria-selected={isChosen} onClick={() => go(address)}>
       <td><NodeShape kind={node.kind} level={level} priority={known?.priority} label={node.kind} size={14} /></td>
-      <td class={node.disagrees || level === 3 ? "strong" : ""}><a href={address}>{node.name}</a> {node.state !== "normal" && node.state !== "unknown" && <Letter state={node.state} />}</td>
-      <td class="mono">{node.role}</td>
+      <td class={node.disagrees || level === 3 ? "strong" : ""} title={node.name}><a href={address}>{shortWords(node.name)}</a> {node.state !== "normal" && node.state !== "unknown" && <Letter state={node.state} />}</td>
+      <td class="mono" title={node.role}>{node.role}</td>
       <td class="right">{!isMeasured ? "–" : node.value === null ? <span class="row"><span class="hatch-box" />unknown</span>
         : <><span class={node.disagrees ? "strong" : ""}>{formatNumber(node.value, node.unit, decimals, choice, states, low)}</span>{!states.length && <span class="small dim"> {shownUnit(node.unit, choice)}</span>}{!node.is_fresh && <span class="hatch-box" role="img" aria-label="stale" />}</>}</td>
       <td class="right dim">{!isMeasured ? "–" : `${formatNumber(node.expected, node.unit, decimals, choice, states, low)}${node.disagrees ? " ≠" : ""}`}</td>

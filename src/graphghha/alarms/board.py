@@ -188,6 +188,7 @@ class AlarmBoard:
 
     def _dispose(self, command: Command, now_ms: int, body: Body) -> Event:
         note = {"is": command.disposition, **command.signature, "reason": command.reason, "time": iso(now_ms)}
+        note |= {"right_node": command.right_node} if command.right_node else {}
         body = body | {"disposition": note, "version": body["version"] + 1}
         if command.target in self.incidents:
             self.incidents[command.target] = body

@@ -18,6 +18,7 @@ SHELVE_DEFAULT_MS, SHELVE_MOST_MS = 8 * HOUR_MS, 24 * HOUR_MS  # one shift; a lo
 MOST_VERSION = 2**53
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
 _MOST_CHARACTERS = {"target": 300, "by": 100, "reason": 2_000, "token": 64, "address": 64, "wall_time": 40}
+_MOST_CHARACTERS |= {"right_node": 300}
 DISPOSITIONS = ("attack", "fault", "maintenance", "false")
 
 
@@ -91,6 +92,7 @@ class Command:
     for_ms: int | None = None  # how long to shelve
     reason: str = ""
     disposition: str | None = None  # what an incident turned out to be
+    right_node: str = ""  # with a disposition: the role of the node that it really was, if somebody knows
     at_ms: int | None = None  # when it was given, by the clock of the machine: plant time may be another
     token: str = ""  # id of the token or session by which the operator was known
     address: str = ""  # of the operator's machine

@@ -175,6 +175,7 @@ def change(
 @click.argument("incident")
 @click.argument("disposition", type=click.Choice(DISPOSITIONS))
 @click.option("--reason", "--comment", "reason", default="", help="What was found at the plant.")
+@click.option("--node", default="", help="Role of the node that it really was, such as FCU_DMPR.")
 def dispose(
     path: Path,
     site: str | None,
@@ -184,10 +185,11 @@ def dispose(
     incident: str,
     disposition: str,
     reason: str,
+    node: str,
 ) -> None:
     """Record what an incident turned out to be."""
     command = {"verb": "dispose", "target": incident, "by": by, "version": version}
-    _send(path, site, as_json, **command, disposition=disposition, reason=reason)
+    _send(path, site, as_json, **command, disposition=disposition, reason=reason, right_node=node)
 
 
 @alarms.command(cls=JournalCommand)

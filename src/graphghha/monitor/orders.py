@@ -8,13 +8,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from graphghha._util.text import encodable
 from graphghha._util.times import iso
-from graphghha.alarms import Command, Event
+from graphghha.alarms import DISPOSITIONS, Command, Event
 from graphghha.errors import ConfigError, ConflictError, GraphGHHAError
 from graphghha.monitor.journal import parse_body
 from graphghha.monitor.site import Site
 from graphghha.plants import CaseSpec
 
-KINDS = ("stop", "end-stop", "inject", "withdraw", "note")
+KINDS = ("stop", "end-stop", "inject", "withdraw", "found", "note")
 NOTES = ("access.login", "access.logout", "access.refused", "access.changed", "operator.refused")
 MOST_TEXT = 2_000
 MOST_MINUTES = 10_080
@@ -69,6 +69,8 @@ def carry_out(order: Order, site: Site, source: object, now_ms: int) -> list[Eve
             if order.kind == "inject":
                 return [Event(now_ms, "studio.injected", {**_inject(body, source), **origin})]
             return [Event(now_ms, "studio.withdrawn", {**_withdraw(body, source), **origin})]
+        case "found":
+            return [Event(now_ms, "operator.found", {**_find(body, site), **origin})]
     kind = _text(body, "kind")
     if kind not in NOTES:
         raise ConfigError(f"note: {kind[:40]!r} must be one of {', '.join(NOTES)}")
@@ -116,6 +118,21 @@ def _withdraw(body: Mapping[str, Any], source: Injectable) -> dict[str, Any]:
         end = iso(round((ended.start + ended.duration).replace(tzinfo=UTC).timestamp() * 1000))
     texts = {"id": _text(body, "id"), "zone": _text(body, "zone"), "reason": _text(body, "reason")}
     return {**texts, "case": case, "became": "" if ended is None else str(ended), "end": end}
+
+
+def _find(body: Mapping[str, Any], site: Site) -> dict[str, Any]:
+    """Return what people found and the monitor did not."""
+    zone, node, what, text = (_text(body, key) for key in ("zone", "node", "disposition", "text"))
+    graph = site.detector.graph
+    if zone not in graph.zone_names:
+        raise ConfigError(f"found: zone {zone[:40]!r} must be one of {', '.join(graph.zone_names[:5])} and so on")
+    if node and node not in graph.roles:
+        raise ConfigError(f"found: {node[:40]!r} must be the role of a node")
+    if what not in DISPOSITIONS or what == "false":
+        raise ConfigError(f"found: {what[:40]!r} must be one of {', '.join(DISPOSITIONS[:-1])}")
+    if not text:
+        raise ConfigError("found: say what was found")
+    return {"zone": zone, "node": node, "disposition": what, "text": text}
 
 
 def _zones(zones: Any, site: Site) -> list[str] | None:

@@ -46,6 +46,7 @@ def summarize_site(site: Site, source: Source | None = None) -> dict[str, Any]:
         "is_lost": site.is_lost,
         "is_warm": site.is_warm,
         "learning_until": site.learning_until_ms and iso(site.learning_until_ms),
+        "learning_days": site.config.learn_days if site.is_learning else None,
         "is_flood": site.is_flood,
         "steps": site.steps,
         "zones": [

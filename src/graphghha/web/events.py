@@ -7,6 +7,7 @@ from graphghha._util.times import iso
 from graphghha.alarms import StoredEvent
 from graphghha.monitor import event_line
 from graphghha.monitor.display import PLAIN, Display
+from graphghha.monitor.incident_json import zone_name
 from graphghha.web.contract.incidents import EventLine, Story
 from graphghha.web.parts import in_parts
 
@@ -21,6 +22,8 @@ _WORDS = {
     "flood.started": "An alarm flood began.",
     "flood.ended": "The alarm flood is over.",
     "site.watching": "Scoring began.",
+    "site.learning": "The site began to learn what is normal here.",
+    "site.commissioned": "The site has learned what is normal here.",
     "site.reset": "The site started afresh.",
     "journal.failing": "The journal cannot be written.",
     "journal.recovered": "The journal is written again.",
@@ -70,17 +73,29 @@ def _sentence(kind: str, body: Mapping[str, Any], display: Display) -> str:
         case ("operator", _, "refused"):
             what = body.get("verb") or body.get("order") or "a command"
             return f"Refused: {by}: {what} {body.get('target', '')}: {body.get('why') or body.get('reason', '')}"
+        case ("operator", _, "found"):
+            return f"{by} found what was not announced, {body['zone']} {body['node']}: {body['text']}"
         case ("access", _, what):
             return f"{by}: {what}{' ' + body['what'] if body.get('what') else ''}{why}"
         case ("stop", _, what):
             return f"Planned stop {what} until {display.clock(body['until'])} ({by}){why}"
         case ("studio", _, what):
-            return f"{by} {'ended' if what == 'withdrawn' else 'injected'} {body['case']}{why}"
+            return _of_studio(what, by, body, display) + why
         case ("nodes", _, what):
             return f"{body['count']} nodes are {what}"
         case ("zone", _, what):
             return f"{body['zone']} is {'no longer seen' if what == 'blind' else 'seen again'}"
     return f"{_WORDS.get(kind, kind)}{' ' + body['reason'] if body.get('reason') else ''}"
+
+
+def _of_studio(what: str, by: str, body: Mapping[str, Any], display: Display) -> str:
+    place = zone_name({"zone": body["zone"]})
+    if what == "withdrawn":
+        name = str(body["case"]).partition("@")[0]
+        when = f", at {display.clock(body['end'])}" if body.get("end") else ", before it began"
+        return f"{by} ended {name} in {place}{when}"
+    end = f" until {display.clock(body['end'], body['start'])}" if body.get("end") else ""
+    return f"{by} injected {body['name']} into {place}, from {display.clock(body['start'])}{end}"
 
 
 def to_story(event: StoredEvent) -> Story | None:

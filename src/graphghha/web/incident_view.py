@@ -157,12 +157,22 @@ def _line(
         "is_open": body.get("closed") is None or body.get("state") != "normal",
         "is_drill": is_drill,
         "last_note": _note(note),
-        "judged": Judged(disposition=judged["is"], by=judged["by"], reason=judged["reason"], time=judged["time"])
-        if judged
-        else None,
+        "judged": _judged(judged, root) if judged else None,
         "part_of": body.get("part_of"),
         "version": int(body.get("version", 0)),
     }
+
+
+def _judged(note: Mapping[str, Any], root: str) -> Judged:
+    right = note.get("right_node")
+    return Judged(
+        disposition=note["is"],
+        by=note["by"],
+        reason=note["reason"],
+        time=note["time"],
+        right_node=right,
+        is_right_node=None if right is None else right == root,
+    )
 
 
 def _text_parts(body: Mapping[str, Any]) -> Parts:

@@ -10,7 +10,7 @@ from graphghha.monitor import kpi
 from graphghha.monitor.incident_json import zone_name
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.kpi import REAL
-from graphghha.web.contract.incidents import Bin, Count, Delays, Kpis, Target18, Week
+from graphghha.web.contract.incidents import Bin, Count, Delays, FoundByPeople, Kpis, RightNode, Target18, Week
 from graphghha.web.library import Library, SiteAbout
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -19,6 +19,7 @@ LEAST_FOR_SHARE = 20  # announcements; fewer say nothing about a share of ten no
 WEEK_MS = 7 * 86_400_000
 MOST_WEEKS = 12
 MOST_INCIDENTS = 10_000
+MOST_FINDS = 200  # of people
 # key, title, unit, target in words, the largest value that is within it
 TARGETS = (
     ("per_10_min", "announcements in 10 minutes, on average", "", "at most 1", 1.0),
@@ -62,8 +63,36 @@ def site_kpis(library: Library, about: SiteAbout, span: tuple[int, int] | None) 
         worst_nodes=[_worst(about, announced, *node, count) for node, count in roots.most_common(10)],
         weeks=_weeks(announced, end_ms),
         time_to_acknowledge_min=_delays(library, announced),
+        right_node=_right_node(real),
+        found_by_people=_found_by_people(library, about, begin_ms, end_ms),
         figures=figures,
     )
+
+
+def _right_node(real: list[dict[str, Any]]) -> RightNode | None:
+    """Return how often the named node was the right one, among incidents of which people said so."""
+    said = [body for body in real if body["disposition"].get("right_node")]
+    yes = sum(body["disposition"]["right_node"] == body.get("root") for body in said)
+    return RightNode(yes=yes, of=len(said)) if said else None
+
+
+def _found_by_people(library: Library, about: SiteAbout, begin_ms: int, end_ms: int) -> list[FoundByPeople]:
+    found = []
+    for event in library.reader.events_before(None, MOST_FINDS, ("operator.found",)):
+        if event.site != about.name or not begin_ms <= event.time_ms <= end_ms:
+            continue
+        body, node = event.body, str(event.body.get("node", ""))
+        found.append(
+            FoundByPeople(
+                time=iso(event.time_ms),
+                zone_title=zone_name({"zone": body.get("zone")}),
+                name=about.names.get(node, node),
+                disposition=body["disposition"],
+                text=str(body.get("text", "")),
+                by=str(body.get("by", "")),
+            )
+        )
+    return found
 
 
 def _worst(about: SiteAbout, announced: list[dict[str, Any]], zone: str, root: str, count: int) -> Count:

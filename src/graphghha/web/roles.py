@@ -7,6 +7,7 @@ NEEDED = {
     "shelve": "operator",
     "unshelve": "operator",
     "dispose": "operator",
+    "found": "operator",
     "suppress": "engineer",
     "out-of-service": "engineer",
     "return": "engineer",

@@ -21,6 +21,7 @@ from graphghha.web.library import Library, SiteAbout
 GREY_AT, DOUBT_AT = 0.28, 0.05
 PRIORITIES = ("critical", "high", "medium", "low")
 MOST_STALE = 200
+DAY_MS = 86_400_000
 MOST_LOOKED_AT = 100  # events of one kind, newest first
 LATEST_MS = 4_102_444_800_000  # the year 2100
 
@@ -106,6 +107,7 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
     stops = _stops(library, about, board)
     stale = _stale(about, read_ms, as_of_ms)
     unknown = int((frame == UNKNOWN).sum())
+    closed = _last_closed(library, about)
     is_warm, step = bool(summary.get("is_warm", False)), about.step_ms
     waiting = [body for body in is_open if body.get("state") in ("unacknowledged", "returned") and _is_announced(body)]
     return contract.SiteState(
@@ -127,7 +129,7 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
             **{name: sum(body.get("priority") == name for body in waiting) for name in PRIORITIES}
         ),
         acknowledged=sum(body.get("state") == "acknowledged" for body in is_open),
-        last_closed=_last_closed(library, about),
+        last_closed=closed,
         stale=stale,
         put_aside=aside,
         planned_stops=stops,
@@ -143,6 +145,8 @@ def site_state(library: Library, about: SiteAbout) -> contract.SiteState:
             rejected=dict(summary.get("rejected", {})),
         ),
         learning=_learning(summary),
+        learning_progress=_progress(summary),
+        no_incident_since=None if is_open or not is_warm else closed or _began(library, about, "site.watching"),
         lost=_lost(library, about) if summary.get("is_lost") else None,
         flood_since=_began(library, about, "flood.started") if summary.get("is_flood") else None,
     )
@@ -302,6 +306,15 @@ def _learning(summary: Mapping[str, Any]) -> str | None:
         if until
         else None
     )
+
+
+def _progress(summary: Mapping[str, Any]) -> contract.Learning | None:
+    until_ms, days = parse_time_ms(summary.get("learning_until") or ""), summary.get("learning_days")
+    if until_ms is None or not isinstance(days, int):
+        return None
+    since_ms = until_ms - days * DAY_MS
+    day = (int(summary.get("time_ms", since_ms)) - since_ms) // DAY_MS + 1
+    return contract.Learning(since=iso(since_ms), until=iso(until_ms), day=min(max(day, 1), days), days=days)
 
 
 def _lost(library: Library, about: SiteAbout) -> contract.Lost:

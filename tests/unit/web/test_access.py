@@ -38,6 +38,7 @@ NEEDED = {
     ("GET", "/sites/{site}/injections"): "viewer",
     ("POST", "/sites/{site}/injections"): "engineer",
     ("DELETE", "/sites/{site}/injections/{injection}"): "engineer",
+    ("POST", "/sites/{site}/found"): "operator",
     ("GET", "/incidents"): "viewer",
     ("GET", "/incidents/export"): "viewer",
     ("GET", "/incidents/{incident}"): "viewer",

@@ -85,6 +85,34 @@ def test_several_targets_are_answered_one_by_one(own_building):
     assert building.get("/sites/office/kpis")["time_to_acknowledge_min"]["median"] >= 0
 
 
+def test_people_say_which_node_it_was(own_building):
+    building, incident = own_building, newest(own_building, "zone-02")
+    assert building.get("/sites/office/kpis")["right_node"] is None
+    status, _ = command(
+        building, "dispose", incident["id"], incident["version"], disposition="fault", right_node="attic"
+    )
+    assert status == 404
+    for right, expected in ((incident["root"], {"yes": 1, "of": 1}), ("temp", {"yes": 0, "of": 1})):
+        version = newest(building, "zone-02")["version"]
+        status, _ = command(building, "dispose", incident["id"], version, disposition="fault", right_node=right)
+        assert status == 200
+        judged = newest(building, "zone-02")["judged"]
+        assert (judged["right_node"], judged["is_right_node"]) == (right, right == incident["root"])
+        assert building.get("/sites/office/kpis")["right_node"] == expected
+
+
+def test_what_people_found_and_the_monitor_did_not_is_counted(own_building):
+    new = {"zone": "zone-01", "node": "valve", "disposition": "fault", "text": "leaking valve"}
+    path = f"{API}/sites/office/found"
+    answer = own_building.call("POST", path, new, role="operator")
+    assert answer.status == 201
+    (found,) = answer.json["found_by_people"]
+    assert (found["zone_title"], found["disposition"], found["text"]) == ("Zone 1", "fault", "leaking valve")
+    assert found["by"] == "operator" and own_building.get("/sites/office/kpis")["found_by_people"] == [found]
+    for wrong in ({"zone": "attic"}, {"node": "attic"}, {"disposition": "false"}, {"text": ""}):
+        assert own_building.call("POST", path, new | wrong, role="operator").status == 422
+
+
 def test_a_node_is_suppressed_and_returned(own_building):
     status, done = command(own_building, "suppress", "zone-01/valve", 0, comment="valve is replaced")
     assert status == 200

@@ -52,6 +52,10 @@ class Judged(Answer):
     by: str
     reason: str
     time: Time
+    right_node: str | None = Field(
+        default=None, description="role of the node that it really was", examples=["FCU_DMPR"]
+    )
+    is_right_node: bool | None = Field(default=None, description="whether that is the root; null: nobody said")
 
 
 class IncidentLine(Answer):
@@ -199,6 +203,12 @@ class Order(Request):
     )
     minutes: int | None = Field(default=None, ge=1, le=1440, description="how long to shelve; 480 if left out")
     disposition: Disposition | None = Field(default=None, description="needed for dispose")
+    right_node: str | None = Field(
+        default=None,
+        max_length=100,
+        description="with dispose: the role of the node that it really was, the root's own if the named one was right",
+        examples=["FCU_DMPR"],
+    )
 
 
 class Result(Answer):
@@ -288,6 +298,33 @@ class Bin(Answer):
     real: int
 
 
+class RightNode(Answer):
+    """Incidents with something wrong of which people said which node it was."""
+
+    yes: int = Field(description="it was the one that was named", examples=[33])
+    of: int = Field(examples=[38])
+
+
+class FoundByPeople(Answer):
+    """Something that people found and the monitor did not."""
+
+    time: Time = Field(description="when it was recorded, in plant time")
+    zone_title: str = Field(examples=["Zone 40"])
+    name: str = Field(description="the node in words; empty if nobody named one", examples=["heating valve"])
+    disposition: Disposition
+    text: str = Field(examples=["leaking valve"])
+    by: str
+
+
+class NewFind(Request):
+    """Something that people found and the monitor did not: it counts in the figures of the site."""
+
+    zone: str = Field(min_length=1, max_length=64, examples=["zone-40"])
+    node: str | None = Field(default=None, max_length=100, description="role", examples=["FCU_HVLV"])
+    disposition: Literal["attack", "fault", "maintenance"]
+    text: str = Field(min_length=3, max_length=2000, description="what was found", examples=["leaking valve"])
+
+
 class Kpis(Answer):
     site: str
     start: Time
@@ -303,6 +340,8 @@ class Kpis(Answer):
     worst_nodes: list[Count]
     weeks: list[Week] = Field(default=[], description="oldest first")
     time_to_acknowledge_min: Delays | None = None
+    right_node: RightNode | None = Field(default=None, description="null: nobody said which node it was")
+    found_by_people: list[FoundByPeople] = Field(default=[], description="newest first")
     figures: dict[str, Any] = Field(description="as `graphghha alarms kpi --json`")
 
 

@@ -174,6 +174,15 @@ class Lost(Answer):
     reason: str
 
 
+class Learning(Answer):
+    """How far the commissioning of a site has come."""
+
+    since: Time
+    until: Time
+    day: int = Field(description="counted from 1", examples=[6])
+    days: int = Field(examples=[14])
+
+
 class SiteState(Answer):
     """How a site is now."""
 
@@ -201,6 +210,10 @@ class SiteState(Answer):
     planned_stops: list[PlannedStop]
     counters: Counters
     learning: str | None = Field(description="a sentence while the site is commissioned")
+    learning_progress: Learning | None = Field(default=None, description="while the site is commissioned")
+    no_incident_since: Time | None = Field(
+        default=None, description="when the last incident closed, or scoring began; null while one is open"
+    )
     lost: Lost | None = Field(default=None, description="while the source is silent")
     flood_since: Time | None = Field(default=None, description="while alarms come in a flood")
 

@@ -225,6 +225,9 @@ def _command(
 ) -> tuple[str, dict[str, Any]]:
     """Return the site of a target and the command for it."""
     site, asked = _site_of(parts, who, target), origin(who, address(request))
+    right = order.right_node if order.verb == "dispose" else None
+    if right:
+        parts.library.about(site).role(right)  # raises if there is none
     made = Command(
         verb=Verb(order.verb),
         target=target.id,
@@ -232,6 +235,7 @@ def _command(
         for_ms=order.minutes * 60_000 if order.minutes and order.verb == "shelve" else None,
         reason=order.comment,
         disposition=order.disposition if order.verb == "dispose" else None,
+        right_node=right or "",
         by=asked["by"],
         token=asked["token"],
         address=asked["address"],

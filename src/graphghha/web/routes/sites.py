@@ -8,7 +8,7 @@ from graphghha._util.times import iso
 from graphghha.errors import ConflictError
 from graphghha.web import history_view, kpi_view, model_view, site_view, studio_view, zone_view
 from graphghha.web.context import Parts, Site, Who, address, needs
-from graphghha.web.contract.incidents import Kpis, ModelCard
+from graphghha.web.contract.incidents import Kpis, ModelCard, NewFind
 from graphghha.web.contract.signals import History, ScoreHistory
 from graphghha.web.contract.sites import NewStop, PlannedStop, Points, SiteAbout, Sites, SiteState, ZoneNow
 from graphghha.web.contract.studio import Cases, Injection, Injections, NewInjection
@@ -94,6 +94,14 @@ def read_kpis(about: Site, parts: Parts, begin: Begin = None, to: Moment = None)
         newest_ms, _ = parts.library.reader.last_commit(about.name)
         span = site_view.span_ms(begin, to, newest_ms, newest_ms)
     return kpi_view.site_kpis(parts.library, about, span)
+
+
+@router.post("/sites/{site}/found", status_code=201, dependencies=[needs("found")])
+def record_find(new: NewFind, request: Request, about: Site, who: Who, parts: Parts) -> Kpis:
+    """Record something that people found and the monitor did not; return the figures that now hold it."""
+    order = {"order": "found", **new.model_dump(exclude_none=True)}
+    parts.library.order(about.name, {**order, **origin(who, address(request))})
+    return kpi_view.site_kpis(parts.library, about, None)
 
 
 @router.get("/sites/{site}/model")
