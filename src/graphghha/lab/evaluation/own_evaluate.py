@@ -108,6 +108,7 @@ def plant_figures(
         "false_alarms": len(false),
         "false_alarms_per_hour": len(false) / normal_h if normal_h else 0.0,
         "false_alarms_per_day": 24 * len(false) / normal_h if normal_h else 0.0,
+        "quiet_time_in_alarm": float((alarm & ~truth).sum() / max(1, (~truth).sum())),  # one alarm may stand for days
         "event_recall": _mean([row["found"] for row in rows]),
         "median_ttd_min": float(np.median(delays)) if delays else None,
         "p90_ttd_min": float(np.quantile(delays, 0.9)) if delays else None,
