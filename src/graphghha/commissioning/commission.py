@@ -16,7 +16,7 @@ from graphghha.commissioning.levels import KEEP_EVERY, FittedLevels, SiteDays, f
 from graphghha.commissioning.reporting import reporting_of
 from graphghha.commissioning.threshold import ZONES_OF_BUDGET, own_threshold
 from graphghha.engine import EngineConfig
-from graphghha.engine.zone_scorer import ZoneScorer, zone_odds
+from graphghha.engine.zone_scorer import TYPICAL_MARGIN, ZoneScorer, zone_odds
 from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
 from graphghha.models import CommissioningRecord, Limits, Model, StandingFault, Thresholds
@@ -79,7 +79,7 @@ def commission(
     odds, typical = learned.own.odds, None
     if days.typical is not None:
         alone = _learn(model, model.template, SiteDays(days.typical, days.day), limits, engine)
-        odds, typical = np.concatenate([odds, alone.own.odds], axis=1), alone.levels
+        odds, typical = np.concatenate([odds, alone.own.odds - TYPICAL_MARGIN], axis=1), alone.levels
     rows_per_day = len(days.day) // count // KEEP_EVERY
     wanted = own_threshold(odds, limits.budget_per_day, rows_per_day)
     threshold = limits.clamp(wanted)

@@ -4,8 +4,8 @@ The network gives every node its log-odds against "the zone is normal". They are
 hour. A softmax over the nodes of a zone and "normal" is the probability of an attack; the leading node carries all of
 it, so that an alarm has one root, and the others their shares.
 
-At a commissioned site the typical zone is judged as well, like a building of one zone. A zone that looks less abnormal
-than the typical one takes its log-odds, since what moves the whole building concerns every zone of it.
+At a commissioned site the typical zone is judged as well, like a building of one zone. Zones that look less abnormal
+than the typical one take its log-odds less a margin, since what moves the whole building concerns every zone of it.
 
 r rows, p points, w windows, Z zones, n nodes of a zone, s = Z n nodes, c classes.
 """
@@ -28,6 +28,7 @@ from graphghha.windows import EvidenceFeaturizer, EvidencePreprocessing, Windows
 from graphghha.windows.typical import TypicalZone
 
 SMOOTH_ROWS = 15
+TYPICAL_MARGIN = 3.0  # log-odds that the typical zone must stand out more, since it has no others to be compared with
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -127,8 +128,9 @@ class _Typical:
         self._scorer = ZoneScorer(alone, model.template, engine)
 
     def recent_odds(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Floats:
-        """Return the averaged log-odds [w n] of its nodes."""
-        return self._scorer.recent_odds(*self._read(values, fresh), wanted)[1]
+        """Return the averaged log-odds [w n] of its nodes, less the margin."""
+        odds: Floats = self._scorer.recent_odds(*self._read(values, fresh), wanted)[1] - TYPICAL_MARGIN
+        return odds
 
 
 def at_least(odds: Floats, typical: Floats) -> Floats:

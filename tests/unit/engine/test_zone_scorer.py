@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphghha.engine import EngineConfig, Scorer, ZoneScorer, open_scorer, rebuild_rows
-from graphghha.engine.zone_scorer import SMOOTH_ROWS, at_least, attack_probabilities, zone_odds
+from graphghha.engine.zone_scorer import SMOOTH_ROWS, TYPICAL_MARGIN, at_least, attack_probabilities, zone_odds
 from graphghha.errors import CheckpointError
 from graphghha.models import Calibration
 from graphghha.windows import Fingerprint
@@ -112,7 +112,9 @@ def test_zones_that_look_less_abnormal_take_the_log_odds_of_the_typical_zone():
     np.testing.assert_array_equal(unknown, odds)
 
 
-def test_the_typical_zone_is_judged_alone_and_raises_every_zone(model):
+@pytest.mark.parametrize("margin", [0.0, TYPICAL_MARGIN])
+def test_the_typical_zone_is_judged_alone_and_raises_every_zone(model, margin, monkeypatch):
+    monkeypatch.setattr("graphghha.engine.zone_scorer.TYPICAL_MARGIN", margin)
     graph, preprocessing = model.template.replicate(4), model.preprocessing
     site = replace(model, preprocessing=preprocessing.with_levels(preprocessing.levels, preprocessing.levels))
     values, fresh = readings(40, len(graph.points))
@@ -120,7 +122,7 @@ def test_the_typical_zone_is_judged_alone_and_raises_every_zone(model):
     alone = ZoneScorer(model, model.template).recent_odds(
         *TypicalZone(graph, model.template)(values, fresh), np.ones(40, bool)
     )[1]
-    expected = ZoneScorer(model, graph).probabilities(at_least(zones, alone))
+    expected = ZoneScorer(model, graph).probabilities(at_least(zones, alone - margin))
     whole, live = ZoneScorer(site, graph), ZoneScorer(site, graph)
     found = whole.push(values, fresh, np.ones(40, bool)).probs
     np.testing.assert_array_equal(found, expected)
@@ -130,4 +132,5 @@ def test_the_typical_zone_is_judged_alone_and_raises_every_zone(model):
     assert live.push(values[:2], fresh[:2], np.zeros(2, bool)).probs.shape[0] == 0
     plain = ZoneScorer(model, graph).push(values, fresh, np.ones(40, bool)).probs
     known = np.isfinite(plain[..., 0])
-    assert (np.isfinite(found[..., 0]) == known).all() and (found != plain)[known].any()
+    assert (np.isfinite(found[..., 0]) == known).all()
+    assert (found != plain)[known].any() == (margin == 0.0), "this network is never sure enough for the margin"
