@@ -18,7 +18,7 @@ FIRST_DAY = datetime(2018, 1, 1)
 EXPECTATION, LEVELS, ATTACKED, VALIDATION = 1, 2, 3, 4
 PER_PURPOSE, PER_RECIPE = 100_000, 1_000_000
 ZONES = (1, 2, 3, 6, 8, 10, 12)
-ZONE_SHARES = (0.2, 0.13, 0.12, 0.12, 0.2, 0.1, 0.13)
+ZONE_SHARES = (0.06, 0.06, 0.08, 0.15, 0.3, 0.15, 0.2)
 FEW_POINTS = 0.65  # a site with at most this share of the plant's signals has few points
 CASES_DRAWN = 400  # generic attacks to choose from, per building
 NOT_DATA = ("adu", "fit", "workers", "budget_per_day")  # settings that do not change the windows
@@ -36,12 +36,12 @@ class ZoneRecipe:
     expectation_epochs: int = 14
     level_buildings: int = 120
     level_days: int = 6
-    attacked_buildings: int = 400
+    attacked_buildings: int = 260
     attacked_days: int = 7
-    stride_min: int = 60  # between two windows of a zone, in buildings of eight zones and more
+    stride_min: int = 60
     few_points_share: float = 0.3  # of the attacked buildings, besides those that have few points anyway
     later_share: float = 0.35  # of the attacked buildings: judged weeks or months after commissioning
-    validation_buildings: int = 48
+    validation_buildings: int = 32
     validation_days: int = 8
     commissioning_days: int = 14
     budget_per_day: float = 0.1  # episodes that a site's own days may have, per 12 zones
@@ -102,10 +102,6 @@ class ZoneRecipe:
         start = normal.start + timedelta(days=self.commissioning_days)
         judged = replace(normal, start=start, days=self.validation_days + 3)
         return normal, attacked_run(judged, self.cases(rng), schedule)
-
-    def stride(self, zones: int) -> int:
-        """Return the minutes between two windows of a zone: small buildings give windows more often."""
-        return max(self.stride_min // 4, self.stride_min * min(zones, 8) // 8)
 
     def cases(self, rng: np.random.Generator) -> tuple[str, ...]:
         """Draw attacks to choose from."""

@@ -80,11 +80,10 @@ def collect_zone_windows(
         normal, judged = recipe.attacked(number)
         rng = np.random.default_rng([judged.seed, 3])
         fitted = fit_levels(compared_days(plant, normal, preprocessing), preprocessing, plant.template)
-        stride = recipe.stride(judged.zones)
-        views = [(preprocessing.with_levels(fitted.levels), stride)]
+        views = [(preprocessing.with_levels(fitted.levels), recipe.stride_min)]
         if rng.random() < SHIPPED_VIEW_SHARE:
-            views.append((preprocessing, 2 * stride))
-        parts = [zone_windows(plant, judged, view, stride_min=minutes, rng=rng) for view, minutes in views]
+            views.append((preprocessing, 2 * recipe.stride_min))
+        parts = [zone_windows(plant, judged, view, stride_min=stride, rng=rng) for view, stride in views]
         windows = ZoneWindows.concatenate(parts)
         with atomic_path(file) as partial_file:
             save_file({name: np.ascontiguousarray(getattr(windows, name)) for name in FIELDS}, partial_file)
