@@ -27,6 +27,7 @@ from graphghha.monitor.restore import read_history, restore_site
 from graphghha.monitor.row_clock import ROWS_AT_ONCE
 from graphghha.monitor.site import Site, SiteUpdate
 from graphghha.monitor.site_config import SiteConfig
+from graphghha.monitor.source_events import connection_event, failure_event, silent_event
 from graphghha.monitor.status import summarize_site
 from graphghha.plants import Points
 from graphghha.sources import Batch, Source
@@ -268,9 +269,9 @@ class Monitor:
         try:
             batch = feed.poll(timeout_s)
         except Exception as exc:  # whatever a source raises concerns its own site only
-            self._source_failed(feed, exc)
+            self._record_now(feed.site, failure_event(feed, exc, self._time_ms(feed.site)))
             return True
-        self._watch_connection(feed)
+        self._record_now(feed.site, connection_event(feed, self._time_ms(feed.site)))
         if was_failing and not feed.is_failing:
             self.record(feed.site, Event(self._time_ms(feed.site), "source.recovered", {}))
         if batch is not None:
@@ -280,45 +281,18 @@ class Monitor:
             self.step(batch, feed if batch.receipt is not None or len(batch) else None)
             return True
         if feed.is_overdue(self.sites[feed.site].config.lost_after_ms / 1000):
-            self._source_silent(feed)
+            # without plant time the site itself cannot notice it
+            refusals = self.sites[feed.site].point_watch.describe_refusals()
+            self._record_now(feed.site, silent_event(feed, refusals, self._time_ms(feed.site)))
         if feed.status.is_finished:
             self.finish(feed.site)
             return False
         return True
 
-    def _source_silent(self, feed: Feed) -> None:
-        """Report a source that has never sent a reading: without plant time the site itself cannot notice."""
-        refusals = self.sites[feed.site].point_watch.describe_refusals()
-        reason = "; ".join(part for part in (feed.status.detail, refusals) if part)
-        log.warning("%s: the source has not sent a usable reading: %s", feed.site, reason)
-        body = {"priority": "high", "reason": reason}
-        self.record(feed.site, Event(self._time_ms(feed.site), "source.silent", body))
-        self.commit()
-
-    def _watch_connection(self, feed: Feed) -> None:
-        """Report a source that cannot be reached within seconds, and again at growing intervals; report its return."""
-        away_s = feed.away_s or 0.0
-        match feed.look():
-            case "lost":
-                reason, away_s = feed.status.detail, feed.away_s or 0.0
-                log.warning("%s: no connection to the source: %s", feed.site, reason)
-                text = f"no connection to the source for {_span(away_s)}: {reason}"
-                body = {"reason": reason, "seconds": round(away_s), "text": text, "priority": "high"}
-                self.record(feed.site, Event(self._time_ms(feed.site), "source.unreachable", body))
-            case "found":
-                body = {"seconds": round(away_s), "text": f"the source is connected again after {_span(away_s)}"}
-                self.record(feed.site, Event(self._time_ms(feed.site), "source.reachable", body))
-            case _:
-                return
-        self.commit()
-
-    def _source_failed(self, feed: Feed, exc: Exception) -> None:
-        reason = str(exc) or repr(exc)
-        if not feed.is_failing:
-            body = {"reason": reason, "priority": "high"}
-            self.record(feed.site, Event(self._time_ms(feed.site), "source.failed", body))
+    def _record_now(self, name: str, event: Event | None) -> None:
+        if event is not None:
+            self.record(name, event)
             self.commit()
-        log.warning("%s: the source failed, next attempt in %.1f s: %s", feed.site, feed.note_failure(reason), reason)
 
     def _answer(self, number: int, name: str, text: str, sent_ms: int) -> None:
         buffer = self._buffers[name if name in self.sites else next(iter(self.sites))]
@@ -408,10 +382,3 @@ class Monitor:
     def _time_ms(self, name: str) -> int:
         """Return the plant time; before the first row, the time of this machine's clock."""
         return self.sites[name].time_ms or time.time_ns() // 1_000_000
-
-
-def _span(seconds: float) -> str:
-    """Return a span of time in words."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3600:.1f} h"

@@ -15,6 +15,7 @@ from graphghha.monitor.building_incident import Changed, join_building
 from graphghha.monitor.clock_events import clock_events
 from graphghha.monitor.detector import Detector
 from graphghha.monitor.incident_json import build_incident, incident_id, member_names
+from graphghha.monitor.known_nodes import known_changes
 from graphghha.monitor.pipeline import Pipeline, Step
 from graphghha.monitor.point_watch import PointWatch
 from graphghha.monitor.quantized import UNKNOWN, quantize
@@ -31,7 +32,6 @@ log = logging.getLogger(__name__)
 FORMAT = 2
 AFTER_EFFECT_MS = 24 * 3_600_000  # rooms take hours to settle, and the detector's windows cover a day
 LEARNING = "judged by the numbers that the model was shipped with"
-MOST_NAMED = 20  # nodes named one by one in an event; of more only the zones are complete
 
 
 @dataclass(slots=True)
@@ -265,7 +265,7 @@ class Site:
 
     def _take_step(self, step: Step) -> list[Event]:
         names = self.detector.graph.names
-        events = self._known_changes(step)
+        events = known_changes(self.detector.graph, step, is_first=self.steps == 1)
         raised = {names[node]: step.probability(node) for node in np.flatnonzero(step.transitions.raised).tolist()}
         cleared = [names[node] for node in np.flatnonzero(step.transitions.cleared).tolist()]
         events += self._board.update_alarms(step.time_ms, raised, cleared)
@@ -298,23 +298,6 @@ class Site:
         except Exception:
             log.exception("%s: the incidents of its zones could not be joined", self.name)
             return []
-
-    def _known_changes(self, step: Step) -> list[Event]:
-        events = []
-        lost, regained = step.transitions.lost, step.transitions.regained
-        if self.steps == 1:  # before the first step all nodes are unknown: report those that still are
-            lost, regained = ~regained, np.zeros_like(regained)
-        changes = (("nodes.unknown", lost), ("nodes.known", regained))
-        for kind, changed in changes:
-            if changed.any():
-                events.append(Event(step.time_ms, kind, self._name_nodes(np.flatnonzero(changed))))
-        return events
-
-    def _name_nodes(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
-        graph = self.detector.graph
-        zones = sorted({graph.zones[node] or "" for node in nodes.tolist()})
-        named = [graph.names[node] for node in nodes[:MOST_NAMED].tolist()]
-        return {"count": len(nodes), "zones": zones, "nodes": named}
 
     def _changed_body(self, incident: Incident, step: Step) -> tuple[dict[str, Any], tuple[str, ...]] | None:
         """Return body and members of an incident that is new or has grown; None if only old members alarmed again."""

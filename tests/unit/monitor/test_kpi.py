@@ -6,7 +6,7 @@ from graphghha.alarms import Event
 from graphghha.errors import NotFoundError
 from graphghha.monitor import Journal, kpi, site_rate
 from graphghha.monitor.journal import Commit
-from graphghha.monitor.journal.journal import DAY_MS
+from graphghha.monitor.journal.retention import DAY_MS
 
 YEARS_MS = 3000 * DAY_MS
 NODE = {"node": "zone-01/valve"}

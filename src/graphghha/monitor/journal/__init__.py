@@ -2,10 +2,11 @@
 
 from graphghha.monitor.journal.commands import parse_body, parse_command, submit_body, submit_command, withdraw_command
 from graphghha.monitor.journal.incident_list import IncidentFilter
-from graphghha.monitor.journal.journal import Commit, Journal, Retention
+from graphghha.monitor.journal.journal import Commit, Journal
 from graphghha.monitor.journal.lease import JournalBusyError, make_private_folder
 from graphghha.monitor.journal.page_reader import PageReader
 from graphghha.monitor.journal.reader import Reader
+from graphghha.monitor.journal.retention import Retention
 
 __all__ = [
     "Commit",

@@ -37,6 +37,7 @@ from graphghha.monitor.journal.repair import (
     salvage,
     unreported_damage,
 )
+from graphghha.monitor.journal.retention import Retention, drop_old
 from graphghha.monitor.journal.schema import (
     LOCK_WAIT_S,
     checksum,
@@ -45,25 +46,13 @@ from graphghha.monitor.journal.schema import (
     may_pass,
     migrate,
     refuse_newer,
-    size_bytes,
 )
 from graphghha.monitor.journal.unwritten import UnwrittenEvents
 
 log = logging.getLogger(__name__)
-DAY_MS = 86_400_000
 TRIM_EVERY_COMMITS = 500
 COMMIT_WAIT_MS = 1_000  # for another process that holds the lock of the file
 _MALFORMED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Retention:
-    """How much is kept. Rows are dropped before events; what a restart needs is never dropped."""
-
-    days: float = 90.0
-    most_mb: float = 1024.0
-    keep_rows_ms: int = 4 * DAY_MS
-    score_days: float = 35.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,37 +211,7 @@ class Journal:
 
     def trim(self) -> None:
         """Drop what is older or more than the retention allows."""
-        keep, most = self._retention, self._retention.most_mb * 1e6
-
-        def drop(connection: sqlite3.Connection) -> None:
-            # every site has its own clock: beside a live site there may be a replay of data from years ago
-            own = "SELECT time_ms FROM checkpoints WHERE checkpoints.site = {}.site"
-            old = "DELETE FROM {} WHERE last_ms < ({}) - ?"
-            days_ms = int(keep.days * DAY_MS)
-            for table in ("rows", "hours"):
-                connection.execute(old.format(table, own.format(table)), (max(days_ms, keep.keep_rows_ms),))
-            connection.execute(old.format("scores", own.format("scores")), (int(keep.score_days * DAY_MS),))
-            # drop a contiguous range of the oldest events, but never the last one: numbering continues from it
-            # a site that is no longer monitored ages by the newest clock instead of its own
-            watched = f"{own.format('events')} AND checkpoints.site IN (SELECT value FROM json_each(?))"
-            now = f"coalesce(({watched}), (SELECT max(time_ms) FROM checkpoints), 0)"
-            young = f"SELECT min(number) FROM events WHERE time_ms >= {now} - ?"
-            first_kept = f"coalesce(({young}), (SELECT max(number) FROM events))"
-            sites = json.dumps(sorted(self._sites))
-            connection.execute(f"DELETE FROM events WHERE number < {first_kept}", (sites, days_ms))
-            if size_bytes(connection) > most:
-                for table in ("rows", "hours", "scores"):
-                    connection.execute(old.format(table, own.format(table)), (keep.keep_rows_ms,))
-            if size_bytes(connection) > most:
-                connection.execute(
-                    "DELETE FROM events WHERE number < (SELECT (min(number) + max(number) + 1) / 2 FROM events)"
-                )
-            connection.execute("DELETE FROM incidents WHERE number < (SELECT min(number) FROM events)")
-            oldest = "SELECT max(first) FROM eras WHERE first <= (SELECT min(number) FROM events)"
-            connection.execute(f"DELETE FROM eras WHERE first < ({oldest})")
-            commands.drop_answered(connection)
-
-        self._transact(drop)
+        self._transact(lambda connection: drop_old(connection, self._retention, self._sites))
         try:
             self._connected().execute("PRAGMA incremental_vacuum").fetchall()
         except (sqlite3.Error, OSError) as exc:

@@ -9,7 +9,7 @@ from graphghha.alarms import Event
 from graphghha.errors import ConflictError, JournalError
 from graphghha.monitor import Journal, Reader, Retention
 from graphghha.monitor.journal import Commit
-from graphghha.monitor.journal.journal import DAY_MS
+from graphghha.monitor.journal.retention import DAY_MS
 from monitor_builders import MINUTE, commit
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from graphghha.alarms import Event
 from graphghha.monitor import Journal
-from graphghha.monitor.journal.journal import DAY_MS
 from graphghha.monitor.journal.repair import salvage
+from graphghha.monitor.journal.retention import DAY_MS
 from monitor_builders import MINUTE, commit
 
 
