@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from graphghha.cli._export_options import exported_tables
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FILE
 
@@ -83,15 +84,7 @@ def import_(model: Path, out: Path, as_json: bool) -> None:
 
 
 @graph.command()
-@click.option(
-    "--data",
-    "paths",
-    multiple=True,
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A file or folder of exported tables; repeatable.",
-)
-@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
+@exported_tables(required=True, about="A file or folder of exported tables; repeatable.")
 @click.option("--zone", help="Time zone of times that name none, such as America/Chicago.")
 @click.option("--out", type=GRAPH_FILE, required=True, help="The .toml or .json file to write.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")

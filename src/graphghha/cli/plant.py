@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from graphghha.cli._export_options import exported_tables
 from graphghha.cli._output import echo
 
 
@@ -14,15 +15,7 @@ def plant() -> None:
 
 
 @plant.command()
-@click.option(
-    "--data",
-    "paths",
-    multiple=True,
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A file or folder of exported tables; repeatable.",
-)
-@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
+@exported_tables(required=True, about="A file or folder of exported tables; repeatable.")
 @click.option(
     "--graph",
     "graph_file",

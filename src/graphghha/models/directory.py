@@ -22,7 +22,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,12 +182,19 @@ class Model:
 
 def save_model(model: Model, directory: Path) -> None:
     """Write a model directory, replacing an older model in one step, so that a reader never sees half of one."""
+    with replaced_directory(directory) as fresh:
+        _write(model, fresh)
+
+
+@contextmanager
+def replaced_directory(directory: Path) -> Iterator[Path]:
+    """Yield an empty directory to write a model into, which takes the place of `directory` at the end."""
     directory = check_destination(directory)
     try:
         with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
             fresh = Path(scratch) / "fresh"
             fresh.mkdir()
-            _write(model, fresh)
+            yield fresh
             if directory.exists():
                 directory.rename(Path(scratch) / "old")
             fresh.rename(directory)

@@ -13,7 +13,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from safetensors.numpy import load_file, save
 
 from graphghha._util.fields import check_fields, number
 from graphghha.errors import CheckpointError, GraphGHHAError
-from graphghha.models.directory import _MALFORMED, PLANT_FILE, check_destination
+from graphghha.models.directory import _MALFORMED, PLANT_FILE, replaced_directory
 from graphghha.models.manifest import verify_manifest, write_manifest
 from graphghha.models.weights import check_network
 from graphghha.plants import Plant, parse_plant
@@ -104,17 +103,8 @@ def is_own_model(directory: Path) -> bool:
 
 def save_own_model(model: OwnModel, directory: Path) -> None:
     """Write a model directory, replacing an older model in one step."""
-    directory = check_destination(directory)
-    try:
-        with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
-            fresh = Path(scratch) / "fresh"
-            fresh.mkdir()
-            _write(model, fresh)
-            if directory.exists():
-                directory.rename(Path(scratch) / "old")
-            fresh.rename(directory)
-    except OSError as exc:
-        raise CheckpointError(f"{directory}: the model cannot be written: {exc}") from exc
+    with replaced_directory(directory) as fresh:
+        _write(model, fresh)
 
 
 def _write(model: OwnModel, fresh: Path) -> None:

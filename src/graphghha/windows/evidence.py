@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import CheckpointError, GraphError, SchemaError
+from graphghha.errors import CheckpointError, GraphError
 from graphghha.graph import CpsGraph
 from graphghha.plants import Signal
-from graphghha.windows.features import Windows, known_nodes, unmeasured_neighbors, zone_layout
+from graphghha.windows.features import Windows, check_rows, known_nodes, unmeasured_neighbors, zone_layout
 from graphghha.windows.levels import Levels
 from graphghha.windows.multiscale import DAY, HOUR, MINUTE, MultiScaleConfig, Summarizer
 from graphghha.windows.peers import median_of_others
@@ -287,11 +287,7 @@ class EvidenceFeaturizer:
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Windows:
         """Take readings [r p] in SI units and their freshness; return the windows of the wanted rows [r]."""
-        if values.shape != fresh.shape or values.shape != (len(wanted), len(self.points)):
-            raise SchemaError(
-                f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
-                f"{len(self.points)} points"
-            )
+        check_rows(values, fresh, len(wanted), len(self.points))
         first, self._num_rows = self._num_rows, self._num_rows + len(wanted)
         compared = self._comparer.push(values, fresh)
         residuals = self.levels.correct(compared.residuals, self._predictors(compared.recent))

@@ -43,6 +43,23 @@ def reach(template: CpsGraph) -> NDArray[np.bool_]:
     return mask
 
 
+def require_weights(weights: Mapping[str, Floats], names: Sequence[str]) -> None:
+    """Raise CheckpointError if one of the arrays is missing."""
+    if missing := [name for name in names if name not in weights]:
+        raise CheckpointError(f"expectation: weights {', '.join(missing)} are missing")
+
+
+def check_shapes(weights: Mapping[str, Floats], shapes: Mapping[str, tuple[int, ...]], floor: Floats) -> None:
+    """Raise CheckpointError unless the arrays have these shapes for each signal and all numbers are finite."""
+    for name, shape in shapes.items():
+        if weights[name].shape != (len(floor), *shape):
+            raise CheckpointError(
+                f"expectation: {name} has shape {weights[name].shape}, which does not fit the other weights"
+            )
+    if not all(np.isfinite(array).all() for array in (*weights.values(), floor)):
+        raise CheckpointError("expectation: weights are not finite")
+
+
 @dataclass(frozen=True)
 class Expectation:
     """The trained networks, evaluated with numpy, so that the monitor does not need torch."""
@@ -51,18 +68,11 @@ class Expectation:
     floor: Floats  # [S] least spread of each signal: half its noise
 
     def __post_init__(self) -> None:
-        if missing := [name for name in WEIGHTS if name not in self.weights]:
-            raise CheckpointError(f"expectation: weights {', '.join(missing)} are missing")
+        require_weights(self.weights, WEIGHTS)
         h = self.weights["W1"].shape[-1]
         inputs = self.weights["W1"].shape[1:2]
         shapes = {"W1": (*inputs, h), "b1": (1, h), "W2": (h, h), "b2": (1, h), "W3": (h, 2), "b3": (1, 2)}
-        for name, shape in shapes.items():
-            if self.weights[name].shape != (len(self.floor), *shape):
-                raise CheckpointError(
-                    f"expectation: {name} has shape {self.weights[name].shape}, which does not fit the other weights"
-                )
-        if not all(np.isfinite(array).all() for array in (*self.weights.values(), self.floor)):
-            raise CheckpointError("expectation: weights are not finite")
+        check_shapes(self.weights, shapes, self.floor)
 
     @property
     def num_signals(self) -> int:

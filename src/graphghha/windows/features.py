@@ -102,6 +102,14 @@ class Windows:
     rows: NDArray[np.int64]  # [w] number of the row each window ends with
 
 
+def check_rows(values: NDArray[Any], fresh: Bools, rows: int, points: int) -> None:
+    """Raise SchemaError unless readings and their freshness are [rows points]."""
+    if values.shape != fresh.shape or values.shape != (rows, points):
+        raise SchemaError(
+            f"windows: values {values.shape} and mask {fresh.shape} do not fit {rows} rows of {points} points"
+        )
+
+
 class Featurizer:
     """Turns rows of readings of one building into windows. Portions of any size give the same bytes."""
 
@@ -127,11 +135,7 @@ class Featurizer:
 
     def push(self, values: NDArray[Any], fresh: Bools, wanted: Bools) -> Windows:
         """Take readings [r p] in SI units and their freshness; return the windows of the wanted rows [r]."""
-        if values.shape != fresh.shape or values.shape != (len(wanted), len(self.points)):
-            raise SchemaError(
-                f"windows: values {values.shape} and mask {fresh.shape} do not fit {len(wanted)} rows of "
-                f"{len(self.points)} points"
-            )
+        check_rows(values, fresh, len(wanted), len(self.points))
         fresh = fresh & np.isfinite(values)  # a value that is not finite is unknown
         first, self._num_rows = self._num_rows, self._num_rows + len(wanted)
         scaled = self._scale(values, fresh)

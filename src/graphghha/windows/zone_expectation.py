@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph
-from graphghha.windows.expectation import BLOCK_ROWS, LOG_SPREAD, reach, silu
+from graphghha.windows.expectation import BLOCK_ROWS, LOG_SPREAD, check_shapes, reach, require_weights, silu
 
 Floats = NDArray[np.floating[Any]]
 
@@ -47,9 +46,8 @@ class ZoneExpectation:
     floor: Floats  # [S] the least spread of each signal
 
     def __post_init__(self) -> None:
-        if missing := [name for name in WEIGHTS if name not in self.weights]:
-            raise CheckpointError(f"expectation: weights {', '.join(missing)} are missing")
-        signals, inputs, hidden = len(self.floor), len(self.floor) * CHANNELS, self.weights["W1"].shape[-1]
+        require_weights(self.weights, WEIGHTS)
+        inputs, hidden = len(self.floor) * CHANNELS, self.weights["W1"].shape[-1]
         shapes = {
             "W0": (inputs, 2),
             "W1": (inputs, hidden),
@@ -59,13 +57,7 @@ class ZoneExpectation:
             "W3": (hidden, 2),
             "b3": (1, 2),
         }
-        for name, shape in shapes.items():
-            if self.weights[name].shape != (signals, *shape):
-                raise CheckpointError(
-                    f"expectation: {name} has shape {self.weights[name].shape}, which does not fit the other weights"
-                )
-        if not all(np.isfinite(array).all() for array in (*self.weights.values(), self.floor)):
-            raise CheckpointError("expectation: weights are not finite")
+        check_shapes(self.weights, shapes, self.floor)
 
     @property
     def num_signals(self) -> int:
