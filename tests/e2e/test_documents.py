@@ -87,6 +87,13 @@ def test_names_on_the_architecture_page_exist_where_they_link_to():
     assert [(name, file) for name, file in links if defining_file(name) != file] == []
 
 
+def test_every_package_is_on_the_architecture_page():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    packages = [path.relative_to(ROOT) for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE]
+    linked = [path for path in packages if re.search(rf"\(\.\./{path.parent}/\w+\.py\)", text)]
+    assert len(packages) > 30 and linked == packages
+
+
 @pytest.mark.parametrize("page", FRONT, ids=lambda page: page.name)
 def test_lines_fit_an_editor(page):
     lines = page.read_text(encoding="utf-8").splitlines()
