@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from graphghha.cli._export_options import exported_tables
 from graphghha.cli._output import echo
 from graphghha.cli._outputs import OUTPUT_FOLDER
 from graphghha.cli._progress import progress_bar
@@ -18,14 +19,9 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 
 @click.command()
 @click.option("--plant", type=click.Path(path_type=Path, dir_okay=False), help="A plant.toml; train on its own --data.")
-@click.option(
-    "--data",
-    "paths",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="With --plant: a file or folder of exported tables of normal operation; repeatable.",
+@exported_tables(
+    required=False, about="With --plant: a file or folder of exported tables of normal operation; repeatable."
 )
-@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER..]")
 @click.option(
     "--labels",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -102,7 +98,7 @@ def train(
         train_model(
             preset,
             out,
-            work or out.resolve().with_name(out.resolve().name + ".work"),
+            work,
             **settings,
             budget_per_day=parse_budget(alert_budget) if alert_budget else None,
             progress=say,

@@ -70,19 +70,25 @@ def parse_budget(text: str) -> float:
 def train_model(
     preset: str,
     out: Path,
-    work: Path,
+    work: Path | None = None,
     *,
-    layer: str,
-    dtype: DtypeName,
-    seed: int,
-    threads: int,
-    budget_per_day: float | None,
-    progress: Callable[[str], None],
-    on_step: Callable[[Progress], None],
+    layer: str = "graphghha",
+    dtype: DtypeName = "fp32",
+    seed: int = 0,
+    threads: int = 2,
+    budget_per_day: float | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+    on_step: Callable[[Progress], None] = lambda progress: None,
     on_part: OnPart = no_parts,
 ) -> None:
-    """Train a model by a recipe of PRESETS and write its directory `out`."""
+    """Train a model by a recipe of PRESETS and write its directory `out`.
+
+    `work` (by default `out` with .work appended) keeps the intermediate results, so that a killed run continues.
+    """
+    if preset not in PRESETS:
+        raise ConfigError(f"train: unknown preset {preset!r}; use {' | '.join(PRESETS)}")
     check_destination(out)  # now, and not after half an hour of training
+    work = work or out.resolve().with_name(out.resolve().name + ".work")
     budget_per_day = budget_per_day or BUDGETS[preset]
     if preset == "zones":
         zones = replace(

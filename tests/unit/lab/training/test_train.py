@@ -13,6 +13,15 @@ def test_an_impossible_network_is_refused_before_anything_is_simulated(tmp_path)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_preset_and_a_layer_suffice_and_wrong_ones_are_named(tmp_path):
+    with pytest.raises(ConfigError, match="unknown preset 'tiny'; use default | quick | zones"):
+        train.train_model("tiny", tmp_path / "model")
+    for preset in train.PRESETS:
+        with pytest.raises(ConfigError, match="unknown layer 'nonsense'"):
+            train.train_model(preset, tmp_path / "model", layer="nonsense")
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_impossible_zone_network_is_refused_before_anything_is_simulated(tmp_path):
     with pytest.raises(ConfigError, match="nonsense"):
         train_zone_model(ZoneRecipe(adu={"layer": "nonsense"}), tmp_path / "work", progress=pytest.fail)
