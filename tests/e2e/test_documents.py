@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.cli import main
+from graphghha.cli.bench import bench
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphghha"
@@ -85,6 +86,11 @@ def test_names_on_the_architecture_page_exist_where_they_link_to():
     assert len(names) > 40 and all(resolved(name) is not None for name in names)
     links = re.findall(r"\[`(\w+(?:\.\w+)+)`\]\(\.\./([^)]+)\)", text)
     assert [(name, file) for name, file in links if defining_file(name) != file] == []
+
+
+def test_every_benchmark_is_on_the_page_of_benchmarks():
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    assert [name for name in bench.commands if f"graphghha bench {name}" not in text] == []
 
 
 def test_every_package_is_on_the_architecture_page():
