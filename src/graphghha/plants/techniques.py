@@ -1,4 +1,4 @@
-"""Techniques of ATT&CK for ICS (v20) by id, with the names that the catalogue gives them."""
+"""Techniques of ATT&CK for ICS by id (v20, and the ids that it replaced), with their names."""
 
 from typing import Any
 
@@ -11,6 +11,8 @@ TECHNIQUES: dict[str, str] = {
     "T0889": "Modify Program",
     "T0831": "Manipulation of Control",
     "T0832": "Manipulation of View",
+    "T0838": "Modify Alarm Settings",
+    "T0878": "Alarm Suppression",
 }
 NONE_FITS = "no technique fits: physical tampering is outside ATT&CK"
 

@@ -11,6 +11,7 @@ from graphghha.errors import NotFoundError
 from graphghha.monitor.incident_json import is_reason, sentence, zone_name
 from graphghha.monitor.journal import PageReader
 from graphghha.monitor.quantized import MOST, UNKNOWN
+from graphghha.plants.techniques import TECHNIQUES
 from graphghha.web.contract.incidents import (
     Evidence,
     EvidenceEdge,
@@ -27,9 +28,8 @@ from graphghha.web.contract.incidents import (
 from graphghha.web.events import to_story
 from graphghha.web.library import Library, SiteAbout
 from graphghha.web.parts import in_parts, text_in_parts
-from graphghha.web.techniques import NAMES
 
-DOUBT = 0.05  # a score above it is worth telling in a story
+DOUBT = 0.05  # a score above it is mentioned in the story of an incident
 RANKS = ("fits best", "possible", "cannot be excluded")
 MOST_CHARTS = 6
 BEFORE_MS = 3_600_000
@@ -90,7 +90,7 @@ def incident_view(library: Library, about: SiteAbout, key: str, drills: frozense
             Hypothesis.model_validate({**item, "rank": RANKS[min(at, 2)]})
             for at, item in enumerate(body.get("hypotheses", ()))
         ],
-        techniques=[Technique(id=each, name=NAMES.get(each, each)) for each in body.get("consistent_with", ())],
+        techniques=[Technique(id=each, name=TECHNIQUES.get(each, each)) for each in body.get("consistent_with", ())],
         follows=Related(**body["follows"]) if body.get("follows") else None,
         first_doubt=doubt,
         charts=_charts(about, zone, root, [item.role for item in signals if item.is_unusual]),
