@@ -249,6 +249,7 @@ def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], o
     import csv
     import io
 
+    from graphghha.exports.notes import counted
     from graphghha.monitor import Reader
     from graphghha.monitor.labels import COLUMNS
     from graphghha.monitor.labels import labels as read_labels
@@ -268,7 +269,7 @@ def labels(path: Path, site: str | None, as_json: bool, what: tuple[str, ...], o
         echo(text.getvalue(), is_one_line=False, is_end=False)
     else:
         atomic_write(out, text.getvalue())
-        echo(f"wrote {out}: {len(found)} labels", err=True)
+        echo(f"wrote {out}: {counted(len(found), 'label')}", err=True)
 
 
 def _send(path: Path, site: str | None, as_json: bool, **command: Any) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from graphghha.exports.notes import span_text
 
 MOST_LOOKED_AT = 200_000  # readings; the beginning and the end of a long record suffice
+LONGEST_TREND_MS = 3_600_000  # a schedule changes a set-point regularly too, but twice a day
 USUAL_STEPS_S = (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 600, 900, 1200, 1800, 3600)
 
 
@@ -54,6 +55,8 @@ def recognize_reporting(
     slack = max(0.02 * typical, min(1500.0, 0.25 * typical), resolution_ms if resolution_ms < typical else 0)
     regular = float((np.abs(steps - typical) <= slack).mean())
     multiples = np.abs(steps - np.round(steps / max(typical, 1)) * typical) <= slack
+    if is_set and typical > LONGEST_TREND_MS and changes == 1.0:
+        return Reporting(Mode.COV, None, f"every record shows another value, about {span_text(step_ms)} apart")
     if typical > 0 and regular >= 0.8:
         return Reporting(Mode.SAMPLED, step_ms, f"{regular:.0%} of the readings are {span_text(step_ms)} apart")
     if typical > 0 and multiples.mean() >= 0.9 and regular >= 0.3 and changes < 0.8:

@@ -39,7 +39,7 @@ class Reader:
 
     def _open(self) -> sqlite3.Connection:
         if not self.path.is_file():
-            raise NotFoundError(f"there is no journal at {self.path}")
+            raise NotFoundError(f"there is no journal at {self.path}; a monitor writes it into its state folder")
         try:
             connection, version = self._first_look()
         except (sqlite3.Error, UnicodeError) as exc:  # a message of SQLite may quote damaged bytes
