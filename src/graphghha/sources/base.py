@@ -10,11 +10,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.errors import DataError
 
-
-class CoarseError(DataError):
-    """Readings that come too seldom for a plant."""
+class CoarseError(Exception):
+    """The cause of a `DataError` about readings that come too seldom for a plant."""
 
 
 class Quality(StrEnum):

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from graphghha._util.times import iso
+from graphghha.errors import DataError
 from graphghha.plants import Plant
 from graphghha.plants.units import canonical, conversion
 from graphghha.sources.addresses import parse_address
@@ -169,8 +170,10 @@ def check_source(
     problem = ""
     try:
         source = open_source(config, is_listener=True, **settings)
-    except CoarseError as exc:  # its names and units can be checked all the same
-        assert isinstance(config, FileConfig)
+    except DataError as exc:
+        if not (isinstance(exc.__cause__, CoarseError) and isinstance(config, FileConfig)):
+            raise
+        # its names and units can be checked all the same
         problem = str(exc)
         source = open_source(replace(config, is_held=True), is_listener=True, **settings)
     try:

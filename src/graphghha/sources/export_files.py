@@ -81,13 +81,13 @@ def export_batches(
 
 
 def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
-    """Raise a `CoarseError` if readings come too seldom for a plant."""
+    """Raise a `DataError` with the cause `CoarseError` if readings come too seldom for a plant."""
     if step_ms > COARSE_STEPS * plant.step_s * 1000:
-        raise CoarseError(
+        raise DataError(
             f"{where}: its readings come every {span_text(step_ms)}, and the models of plant {plant.name!r} need one "
             f"every {span_text(plant.step_s * 1000)}; export shorter intervals, or hold each reading until "
             "the next, which costs accuracy (hold=yes in the address of a source, --hold of commands that read files)"
-        )
+        ) from CoarseError()
 
 
 def usual_step_ms(batch: Batch) -> float | None:

@@ -103,8 +103,9 @@ def test_readings_that_come_too_seldom_are_refused_in_one_sentence_or_held(line,
     separator = ";" if ";" in line else ","
     (tmp_path / "bms.csv").write_text(lines(f"time{separator}zone-01/RM_TEMP [degF]", 200, step_min, line))
     sentence = f"come every {step_min} min, and the models of plant 'fcu' need one every 1 min; .*hold=yes"
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=sentence) as refused:
         opened(tmp_path / "bms.csv")
+    assert refused.type is DataError
     times, values = column(opened(tmp_path / "bms.csv", "?hold=yes"), "zone-01/RM_TEMP")
     assert (np.diff(times) == MINUTE).all() and len(times) == 199 * step_min + 1
     np.testing.assert_allclose(values[:step_min], 20.0)
