@@ -79,7 +79,7 @@ test("times are shown in the site's zone, with the day where it is another", () 
 test("sentences take the reader's zone and unit", () => {
   const by = { zone: "America/Chicago", temperature: "degF" as const };
   const said = localise("Zone 3: sensor, p = 0.94, since 15:46; reads high (24.3 °C, expected 22.9)", ["2018-07-10T15:46:00Z"], by);
-  assert.equal(said, "Zone 3: sensor, p = 0.94, since 10:46; reads high (75.7\u00a0°F, expected 73.2)");
+  assert.equal(said, "Zone 3: sensor, p\u00a0=\u00a00.94, since 10:46; reads high (75.7\u00a0°F, expected 73.2)");
   assert.equal(localise("15:46 is not a time here", ["2018-07-10T15:46:00Z"], by), "15:46 is not a time here");
   assert.equal(joinParts(["since ", { time: "2018-07-10T15:46:00Z" }, ": ", { value: 20, unit: "degC", decimals: 0 }], by), "since 10:46: 68\u00a0°F");
 });

@@ -93,16 +93,16 @@ function Right({ kpis }: { kpis: Kpis }) {
   const total = parts.reduce((sum, [, n]) => sum + n, 0);
   const figure = (yes: number, of: number) => {
     const [low, high] = wilson(yes, of);
-    return <><div class="figure">{of ? percent(yes / of) : "no figure yet"}</div><div class="dim small">{of ? `${yes} of ${of}` : "nothing is judged yet"}{of ? ` · 95 %: ${Math.round(low * 100)}–${Math.round(high * 100)} %` : ""}</div></>;
+    return <><div class="figure">{percent(yes / of)}</div><div class="dim small">{yes} of {of}{of ? ` · 95 %: ${Math.round(low * 100)}–${Math.round(high * 100)} %` : ""}</div></>;
   };
   return (
     <section class="card" aria-label="How often were we right?">
       <header><h2>How often were we right?</h2><span class="aside">{count(kpis.announced)} announced, {judged} judged by people</span></header>
       <div class="body">
-        <div class="big-figures">
+        {judged === 0 ? <p class="dim">Nobody has judged an announcement yet, so there is no figure.</p> : <div class="big-figures">
           <div>{figure(kpis.real, judged)}<div>something was really wrong</div></div>
           {node && <div>{figure(node.yes, node.of)}<div>and the named node was it</div></div>}
-        </div>
+        </div>}
         {total > 0 && (
           <>
             <div class="stacked" role="img" aria-label={parts.map(([name, n]) => `${name} ${n}`).join(", ")}>

@@ -4,6 +4,8 @@ import { NBSP, count, day, ms, percent } from "../lib/format";
 import { zone } from "../store/site";
 import { Icon } from "../ui/Icon";
 
+const SAME = new Set(["per_hour", "per_day"]); // the average again, in other units; the export has them
+
 export function Targets({ kpis, zones }: { kpis: Kpis; zones: number }) {
   return (
     <section class="card" aria-label="Against ISA-18.2 targets">
@@ -11,7 +13,7 @@ export function Targets({ kpis, zones }: { kpis: Kpis; zones: number }) {
       <table class="kpi-table">
         <thead><tr><th>measure</th><th class="right">value</th><th class="wide-only">against target</th><th>target</th><th>verdict</th></tr></thead>
         <tbody>
-          {kpis.rows.map((row) => (
+          {kpis.rows.filter((row) => !SAME.has(row.key)).map((row) => (
             <tr key={row.key}>
               <td>{row.title.slice(0, 1).toUpperCase() + row.title.slice(1)}</td><td class="right strong">{valueText(row)}</td><td class="wide-only"><Track row={row} /></td><td class="dim nowrap">{row.target.replace(" %", `${NBSP}%`)}</td><td><Verdict row={row} /></td>
             </tr>

@@ -77,3 +77,11 @@ const CONDITIONS: Record<string, string> = {
 };
 /** Return the condition of a building in words; one that is not known here as the card writes it. */
 export const conditionWords = (name: string): string => CONDITIONS[name] ?? name;
+
+const LEVELS: Record<string, string> = {
+  "rule.raise_at": "alarm level of P", "rule.clear_at": "clears below P", "rule.votes": "readings at alarm level", "rule.window": "of so many readings", "rule.clear_after": "readings below to clear",
+  "group.join_within": "an incident takes further nodes for, readings", "group.linger": "closes after quiet readings", "group.max_hops": "steps in the graph it joins", "group.settle": "readings it settles",
+  "calibration.inverse_temperature": "calibration, slope",
+};
+/** Return what a number that decides about alarms means. */
+export const levelWords = (name: string): string => LEVELS[name] ?? name.split(".").at(-1)!.replaceAll("_", " ");

@@ -4,11 +4,14 @@ import { NBSP, clock, convert, formatNumber, formatValue, moment, ms, type Tempe
 
 export interface Reading { zone?: string; temperature: Temperature }
 
+/** Return a text whose numbers and probabilities no line break parts. */
+const together = (text: string): string => text.replace(/(\d)%/g, `$1${NBSP}%`).replace(/\bp ([=<>]) (?=\d)/g, `p${NBSP}$1${NBSP}`);
+
 /** Return a sentence that comes in parts. */
 export const joinParts = (parts: Part[], by: Reading): string =>
   parts
     .map((part) => {
-      if (typeof part === "string") return part.replace(/(\d)%/g, `$1${NBSP}%`);
+      if (typeof part === "string") return together(part);
       if ("time" in part) return moment(ms(part.time), ms(part.on ?? part.time), by.zone);
       const write = part.is_bare ? formatNumber : formatValue;
       return write(part.value, part.unit, part.decimals, by.temperature);
@@ -27,7 +30,7 @@ function fahrenheit(text: string): string {
  * `times` are the instants that may stand in it as HH:MM in UTC; other digits stay as they are.
  */
 export function localise(text: string, times: (Time | null | undefined)[], by: Reading): string {
-  let said = text.replace(/(\d)%/g, `$1${NBSP}%`);
+  let said = together(text);
   for (const time of times) {
     if (!time) continue;
     const utc = time.slice(11, 16);

@@ -25,7 +25,7 @@ export function Counters({ now, children }: { now: SiteState; children?: preact.
         <div class="small dim">{count(counters.scored)} scored · {count(counters.unknown)} unknown{counters.put_aside ? ` · ${count(counters.put_aside)} put aside` : ""}</div></div>
       <div class="more-counters"><span class="figure">{count(counters.announced_day)}</span> <span class="dim">announced today</span>
         <div class="small dim">{counters.announced_10_min} in 10 min · target ≤ 1</div></div>
-      <div class="more-counters"><span class="figure">{count(rejected)}</span> <span class="dim">{rejected === 1 ? "reading" : "readings"} rejected</span>
+      <div class={`more-counters ${rejected ? "" : "rejected"}`}><span class="figure">{count(rejected)}</span> <span class="dim">{rejected === 1 ? "reading" : "readings"} rejected</span>
         <div class="small dim">{reasons || "none since the start"}</div></div>
       {children}
     </div>

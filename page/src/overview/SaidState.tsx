@@ -80,7 +80,7 @@ function Flood({ now, zone }: { now: SiteState; zone?: string }) {
   return (
     <div class="card said-state" role="status">
       <h2 class="strong">{count(open.value.length)} incidents, {count(open.value.length - held)} announced{now.flood_since ? `, flood since ${clock(ms(now.flood_since), zone)}` : ""}</h2>
-      <p class="dim">The strongest first, zones you have not heard about before the rest. {count(held)} wait and are in the list. They share a cause?</p>
+      <p class="dim">The strongest first, zones you have not heard about before the rest.{held ? ` ${count(held)} wait and are in the list.` : ""} They share a cause?</p>
       <p><a href={here("alarms", null, { show: "open" })}>Open list</a></p>
     </div>
   );

@@ -67,8 +67,8 @@ export function WhatIsStale({ now }: { now: SiteState }) {
       <div class="body">
         {lost.slice(0, 12).map(([zone, n]) => <p key={zone} class="row"><span class="hatch-box" /><span><strong>{zoneTitle(zone)}</strong>, all {n} points</span></p>)}
         {rest.slice(0, 10).map((point) => (
-          <p key={point.point} class="row spread"><span class="row cut"><span class="hatch-box" />{zoneTitle(point.point.split("/")[0]!)} · {point.name}</span>
-            <span class="dim">{point.age_s === null ? "never" : duration(point.age_s * 1000)}</span></p>
+          <p key={point.point} class="row spread"><span class="row cut"><span class="hatch-box" /><span class="cut" title={`${zoneTitle(point.point.split("/")[0]!)} · ${point.name}`}>{zoneTitle(point.point.split("/")[0]!)} · {point.name}</span></span>
+            <span class="dim nowrap">{point.age_s === null ? "never" : duration(point.age_s * 1000)}</span></p>
         ))}
         {lost.length + rest.length > 22 && <p class="small">and {count(now.stale.length - 22)} more</p>}
         <p class="small dim">These nodes are unknown, not normal. An attack there would not show.</p>
@@ -85,7 +85,7 @@ export function PutAsideCard({ now, plant, zone }: { now: SiteState; plant: numb
       <div class="body">
         {now.put_aside.slice(0, 12).map((item) => (
           <p key={item.node} class="row spread"><span class="row cut"><Letter state={item.state} /><span class="cut">{item.zone ? `${zoneTitle(item.zone)} · ` : ""}{item.name} <span class="dim">{item.reason}</span></span></span>
-            <span class="dim">{item.until ? `${duration(ms(item.until) - plant)} left` : "until returned"}</span></p>
+            <span class="dim nowrap">{item.until ? `${duration(ms(item.until) - plant)} left` : "until returned"}</span></p>
         ))}
         {now.planned_stops.map((stop) => (
           <p key={stop.version} class="row"><Letter state="suppressed" /><span>{capital(zoneRange(stop.zones, about.value!.zones_info))} <span class="dim">planned stop, to {clock(ms(stop.until), zone)}</span></span></p>

@@ -30,6 +30,8 @@ TARGETS = (
     ("top_10_share", "share of the ten most frequent nodes", "share", "at most 5 %", 0.05),
     ("chattering", "chattering alarms", "", "none", 0.0),
     ("stale", "alarms standing for more than a day", "", "fewer than 5", 4.0),
+    ("priority_high", "share of priority high and critical", "share", "about 5 %", 0.1),
+    ("priority_medium", "share of priority medium", "share", "about 15 %", 0.3),
 )
 
 
@@ -140,10 +142,10 @@ def _delays(library: Library, announced: list[dict[str, Any]]) -> Delays | None:
 
 
 def _target(figures: dict[str, Any], key: str, title: str, unit: str, target: str, most: float) -> Target18:
-    value, why = figures.get(key), ""
+    value, why = _value(figures, key), ""
     if float(figures["days"]) < LEAST_DAYS:
         why = "less than a day of data"
-    elif key == "top_10_share" and int(figures["annunciated"]) < LEAST_FOR_SHARE:
+    elif unit == "share" and key != "share_of_time_in_flood" and int(figures["annunciated"]) < LEAST_FOR_SHARE:
         why = f"fewer than {LEAST_FOR_SHARE} announcements"
     is_within = None if value is None or why else float(value) <= most
     if is_within is False:
@@ -151,6 +153,16 @@ def _target(figures: dict[str, Any], key: str, title: str, unit: str, target: st
     return Target18(
         key=key, title=title, value=value, unit=unit, target=target, is_within=is_within, why=why, number_of_target=most
     )
+
+
+def _value(figures: dict[str, Any], key: str) -> float | None:
+    shares = figures.get("priorities", {})
+    if not key.startswith("priority_"):
+        return figures.get(key)
+    if not shares:
+        return None
+    names = ("critical", "high") if key == "priority_high" else ("medium",)
+    return round(sum(float(shares.get(name, 0.0)) for name in names), 3)
 
 
 def _honesty(judged: list[dict[str, Any]]) -> list[Bin]:

@@ -79,6 +79,8 @@ def test_several_targets_are_answered_one_by_one(own_building):
     assert kpis["worst_nodes"][0]["zone_title"].startswith("Zone") and kpis["worst_nodes"][0]["count"] == 1
     share = next(row for row in kpis["rows"] if row["key"] == "top_10_share")
     assert share["is_within"] is None and share["number_of_target"] == 0.05  # one announcement is no share
+    priorities = {row["key"]: row["value"] for row in kpis["rows"] if row["key"].startswith("priority_")}
+    assert priorities.keys() == {"priority_high", "priority_medium"} and sum(priorities.values()) <= 1.0
     assert building.get("/sites/office/kpis?from=2099-01-01T00:00:00Z")["announced"] == 0
     judged = newest(building, "zone-02")
     command(building, "ack", judged["id"], judged["version"])
