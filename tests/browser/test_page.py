@@ -86,6 +86,8 @@ def test_a_second_browser_with_an_old_version_is_refused(browser, served, entere
         one.page.get_by_label("Reason").fill("looks fine from here")
     first.page.get_by_role("button", name=re.compile("Shelve until")).click()
     first.page.get_by_text(re.compile("^Shelved: Zone 2")).wait_for()
+    first.page.get_by_role("region", name="Story").get_by_text("looks fine from here").wait_for()
+    assert first.page.get_by_role("heading", level=1).bounding_box()["width"] > 400  # although it has no glyph now
     second.page.get_by_role("button", name=re.compile("Shelve until")).click()
     second.page.get_by_role("heading", name="It has changed while you looked").wait_for()
     second.page.get_by_text("Your comment is kept: “looks fine from here”.").wait_for()

@@ -5,7 +5,7 @@ import { clock, drifted, duration, formatP, ms, zoneName } from "../lib/format";
 import { say } from "../lib/sentence";
 import { ask, thingOf } from "../store/dialogs";
 import { refusal } from "../store/session";
-import { asOf, reading, zone } from "../store/site";
+import { asOf, nodeOf, reading, zone } from "../store/site";
 import { here } from "../store/router";
 import { say as toast } from "../store/toasts";
 import { Button } from "../ui/Button";
@@ -27,7 +27,7 @@ export function Head({ incident }: { incident: Incident }) {
         <span title={incident.id}>Incident {incident.id.split("-").at(-1)}</span>
       </nav>
       <div class="incident-head">
-        <Glyph priority={incident.priority} state={incident.is_open ? incident.state : "acknowledged"} size={38} />
+        <span class="glyph-place"><Glyph priority={incident.priority} state={incident.is_open ? incident.state : "acknowledged"} size={38} /></span>
         <div>
           <h1>{sentence}</h1>
           <div class="facts">
@@ -42,7 +42,7 @@ export function Head({ incident }: { incident: Incident }) {
             <code>{incident.root}</code>
             <span>version {incident.version}</span>
             {incident.is_drill && <span class="tag">drill</span>}
-            {incident.judged && <span>it was: <strong>{dispositionWord(incident.judged.disposition, incident.is_drill)}</strong> ({incident.judged.by})</span>}
+            {incident.judged && <span>it was: <strong>{dispositionWord(incident.judged.disposition, incident.is_drill)}</strong> ({incident.judged.by}{incident.judged.is_right_node === true ? ", the named node" : incident.judged.right_node ? `, the ${nodeOf.value.get(incident.judged.right_node)?.name ?? incident.judged.right_node}` : ""})</span>}
           </div>
         </div>
         <div class="actions">
