@@ -40,7 +40,7 @@ function One({ injection, minute, onStopped }: { injection: Injection; minute: n
   const title = found.announced ? `found after ${found.minutes?.toFixed(0)} min${found.hit ? `, ${HITS[found.hit]}` : ""}` : injection.state === "over" ? "over, not found" : injection.state === "planned" ? "planned" : "running, not found yet";
   return (
     <section class="card" aria-label="The attack that is watched">
-      <header><h2 class="strong">{zoneTitle(injection.zone)}: {title}</h2>{injection.state !== "over" && <Stop injection={injection} onStopped={onStopped} />}</header>
+      <header><h2 class="strong wraps">{zoneTitle(injection.zone)}: {title}</h2>{injection.state !== "over" && <Stop injection={injection} onStopped={onStopped} />}</header>
       <div class="body">
         <p class="dim">{injection.title || injection.case}, injected by {injection.by}{injection.stopped_by ? `, stopped by ${injection.stopped_by}` : ""}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
         <Moments injection={injection} priority={priority} />

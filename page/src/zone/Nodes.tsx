@@ -18,7 +18,7 @@ export function Nodes({ zone, title, nodes, chosen }: { zone: string; title: str
   useKeys({ j: () => step(1), k: () => step(-1) });
   return (
     <section class="card" aria-label={`${nodes.length} nodes of ${title}`}>
-      <header><h2>{nodes.length} nodes of {title}</h2><span class="aside">value · expected · P(attack)</span></header>
+      <header><h2 class="cut" title={title}>{nodes.length} nodes of {title}</h2><span class="aside nowrap">value · expected · P(attack)</span></header>
       <table class="node-table">
         <colgroup><col width="26" /><col /><col width="90" /><col width="70" /><col width="58" /><col width="36" /></colgroup>
         <thead class="hidden-text"><tr><th>kind</th><th>node</th><th>point</th><th>value</th><th>expected</th><th>P</th></tr></thead>
