@@ -39,7 +39,7 @@ export function Head({ incident }: { incident: Incident }) {
             <span>class <strong>{incident.attack_class}</strong></span>
             <span>{announced === null ? "not announced" : <>announced <strong>{clock(announced, zone.value)} {zoneName(announced, zone.value)}</strong>{zoneName(announced, zone.value) !== "UTC" && ` (${clock(announced, "UTC")} UTC)`}</>}</span>
             {drifted(incident.p, incident.p_now) && <span>now <strong>{formatP(incident.p_now)}</strong></span>}
-            <code>{incident.root}</code>
+            {incident.root && <code>{incident.root}</code>}
             <span>version {incident.version}</span>
             {incident.is_drill && <span class="tag">drill</span>}
             {incident.judged && <span>it was: <strong>{dispositionWord(incident.judged.disposition, incident.is_drill)}</strong> ({incident.judged.by}{incident.judged.is_right_node === true ? ", the named node" : incident.judged.right_node ? `, the ${nodeOf.value.get(incident.judged.right_node)?.name ?? incident.judged.right_node}` : ""})</span>}

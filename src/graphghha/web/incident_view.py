@@ -70,7 +70,7 @@ def incident_view(library: Library, about: SiteAbout, key: str, drills: frozense
         raise NotFoundError(f"there is no incident {key!r}")
     note = reader.notes_about([key]).get(key)
     line = _line(body, about, present_p(library, about, body), note, key in drills)
-    zone, root = body.get("zone"), str(body.get("root"))
+    zone, root = body.get("zone"), str(body.get("root") or "")
     signals = [_evidence(item, about) for item in body.get("evidence", ()) if item.get("kind") == "signal"]
     edges = [item for item in body.get("evidence", ()) if item.get("kind") == "edge" and "source" in item]
     doubt = first_doubt(reader, about, body)
@@ -129,7 +129,7 @@ def first_doubt(reader: PageReader, about: SiteAbout, body: Mapping[str, Any]) -
 def _line(
     body: Mapping[str, Any], about: SiteAbout | None, p_now: float | None, note: StoredEvent | None, is_drill: bool
 ) -> dict[str, Any]:
-    root, judged = str(body.get("root", "")), body.get("disposition")
+    root, judged = str(body.get("root") or ""), body.get("disposition")
     kinds = {node["role"]: node["kind"] for node in about.template} if about else {}
     is_held = bool(body.get("held")) and not body.get("annunciated") and not body.get("closed")
     shown = ", ".join([item["text"] for item in body.get("evidence", ()) if is_reason(item)][:2])

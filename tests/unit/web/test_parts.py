@@ -3,6 +3,7 @@
 from graphghha.monitor.display import PLAIN
 from graphghha.monitor.incident_json import sentence
 from graphghha.web.contract.incidents import TimePart, ValuePart
+from graphghha.web.incident_view import incident_line
 from graphghha.web.parts import in_parts, text_in_parts
 
 BODY = {
@@ -55,3 +56,10 @@ def test_a_name_that_holds_the_marks_is_text():
     for name in ("\ue000t never \ue001", "\ue000v 1e9 degC\ue001", "\ue000\ue001", "\ue001\ue000"):
         parts = in_parts(lambda display, name=name: sentence(BODY | {"name": name}, display))
         assert sum(isinstance(part, TimePart) for part in parts) == 2, name
+
+
+def test_an_incident_of_the_building_has_no_root():
+    body = {**BODY, "zone": None, "root": None, "name": "Building", "members": ["s-1"], "zones": ["zone-03"]}
+    line = incident_line(body | {"zones_of_building": 3, "hypotheses": []}, None, None, None, is_drill=False)
+    assert (line.root, line.zone_title, line.name) == ("", "Building", "Building")
+    assert line.text_parts[0].startswith("Building: 1 of 3 zones are anomalous (zone-03), p = 0.97, since ")

@@ -65,7 +65,7 @@ class IncidentLine(Answer):
     site: str
     zone: str | None
     zone_title: str
-    root: str
+    root: str = Field(description="role of the node; empty for an incident of the building", examples=["FCU_DMPR"])
     name: str = Field(description="the root in words")
     kind: Kind
     attack_class: str = Field(description="class of the root", examples=["actuator"])
