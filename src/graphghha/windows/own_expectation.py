@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-RESIDUAL_CLIP = 12.0
+RESIDUAL_CLIP = 100.0  # far above what normal rows reach, or a signal with rare large misses could never alarm
 PARTS = 3
 DISAGREEMENT = 2.0  # times the variance of the members that saw one part
 LEAST_FLOOR = 0.01  # in widths
@@ -74,19 +74,24 @@ class OwnExpectation:
         means = self.predict(looks)
         single = means[PARTS:] if member is None else np.delete(means[PARTS:], member, axis=0)
         center = means[:PARTS].mean(axis=0) if member is None else means[member]
-        variance = self.spread.T**2 + DISAGREEMENT * single.var(axis=0, ddof=1) + self.floor[:, None] ** 2
+        doubt = DISAGREEMENT * single.var(axis=0, ddof=1)
+        variance = self.spread.T**2 + doubt + self.floor[:, None] ** 2
         missing = np.isnan(scaled)
         if missing.any():
             variance = variance + np.einsum("epk,xpk->epx", missing[:, self.neighbors], influence)
         plain = np.clip((scaled[..., None] - center) / np.sqrt(variance), -RESIDUAL_CLIP, RESIDUAL_CLIP)
-        return np.where(self.is_switch[:, None], self._deviance(scaled, center), plain)
+        return np.where(self.is_switch[:, None], self._deviance(scaled, center, np.sqrt(doubt)), plain)
 
-    def _deviance(self, scaled: Floats, center: Floats) -> Floats:
-        """Return the signed deviance of switches: how little the chance was that they stand as they do."""
+    def _deviance(self, scaled: Floats, center: Floats, doubt: Floats) -> Floats:
+        """Return the signed deviance of switches: how little the chance was that they stand as they do.
+
+        `doubt` [e p x] is by how much the members disagree; the chance is taken to be better by it.
+        """
         span = np.where(self.high > self.low, self.high - self.low, 1.0)
         state = ((scaled - self.low) / span)[..., None]
         chance = np.clip((center - self.low[:, None]) / span[:, None], LEAST_CHANCE, 1 - LEAST_CHANCE)
-        likely = np.clip(1.0 - np.abs(state - chance), LEAST_CHANCE, 1.0)
+        off = np.maximum(np.abs(state - chance) - doubt / span[:, None], 0.0)
+        likely = np.clip(1.0 - off, LEAST_CHANCE, 1.0)
         return np.asarray(np.sign(state - chance) * np.sqrt(-2 * np.log(likely)))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -125,7 +125,7 @@ def node_features(
     judged: Judged, in_levels: Floats, graph: CpsGraph, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], Bools]:
     """Return the inputs of the network at some judged rows: features [w s f], and which nodes are known [w s]."""
-    signed = np.nan_to_num(judged.residuals[rows]) / 4.0
+    signed = np.clip(np.nan_to_num(judged.residuals[rows]), -12, 12) / 4.0
     state = np.clip(np.nan_to_num(judged.scaled[rows]), -10, 10)[..., None] / 4.0
     strongest = in_levels[rows].max(axis=-1, keepdims=True)
     relative = strongest - strongest.max(axis=1, keepdims=True)

@@ -13,7 +13,9 @@ from graphghha.models.own import RAISE_AT, JudgeRule
 from graphghha.plants import parse_plant
 from graphghha.windows.own_features import OwnFeaturizer
 from graphghha.windows.own_plan import OwnPlan, moving_unit_s
+from graphghha.windows.own_statistics import STATISTICS
 
+NEIGHBOURS = STATISTICS.index("neighbours")
 PLANT = """
 [plant]
 step_s = 300
@@ -115,3 +117,32 @@ def test_a_graph_without_edges_is_filled_up_with_what_moves_alike(preprocessing)
     assert graph.num_edges == 0
     assert (preprocessing.expectation.neighbors[:, 0] == np.arange(4)).all()
     assert {1, 2} <= set(preprocessing.expectation.neighbors[0].tolist())
+
+
+def switching_rows(count, seed=0):
+    """A switch, a reading that follows it and misses by far for a row whenever that switches, and noise."""
+    rng = np.random.default_rng(seed)
+    switch = (np.arange(count) // 144 % 2).astype(float)
+    follows = switch + rng.normal(0, 0.01, count)
+    follows[np.flatnonzero(np.diff(switch)) + 1] += 0.5
+    return np.stack([switch, follows, rng.normal(0, 1, count)], axis=1)
+
+
+def test_a_signal_with_rare_large_misses_can_still_be_unusual():
+    plant = parse_plant(PLANT.replace(', { name = "setting", kind = "controller" }', ""))
+    rows = switching_rows(12 * 288)
+    own = fit_normal(plant, deal_parts([rows]), rows)[0]
+    assert own.levels[1, NEIGHBOURS] > 12, "or the example shows nothing"
+    later = switching_rows(600, seed=1)
+    later[450:550, 1] += 2.0
+    judged = OwnFeaturizer(own).push(later, np.isfinite(later))
+    levels = judged.statistics[450:550, 1] / own.levels[1]
+    assert levels[:, NEIGHBOURS].min() > 1.5
+
+
+def test_a_switch_is_less_unusual_where_the_members_disagree(preprocessing):
+    own = replace(preprocessing.expectation, is_switch=np.ones(4, np.bool_), low=np.zeros(4), high=np.ones(4))
+    off, center = np.zeros((1, 4)), np.full((1, 4, 2), 0.99)
+    sure, unsure = (own._deviance(off, center, np.full((1, 4, 2), doubt)) for doubt in (0.0, 0.5))
+    assert (np.abs(sure) > 3).all() and (np.abs(unsure) < 1.5).all()
+    assert not own._deviance(off, center, np.full((1, 4, 2), 1.0)).any()
