@@ -22,6 +22,9 @@ STRENGTH_CAP = 10.0
 WARN = 1.0
 FORGET = 4  # judged rows without a warning
 FIRST = 8  # judged rows of an alarm or a warning that its strength is computed from
+GRACE = 2  # judged rows that a node may begin later and still be first
+AHEAD = 128  # judged rows that the first move of a signal counts as begun earlier, if it never moved in normal data
+HOLD = 8  # judged rows of silence after which an alarm is over, and the next one is an alarm of its own
 STANDING, QUIET = 0.5, 0.05  # shares of a day
 
 
@@ -40,6 +43,7 @@ class OwnJudge:
         """`is_constant` [p] says which signals never moved in normal data."""
         nodes = len(is_constant)
         self._rule, self._smooth, self._day = rule, smooth, day
+        self._ahead = np.where(is_constant, AHEAD, 0)
         self._cap = np.where(is_constant, CONSTANT_CAP, CAP)
         self._capped = np.zeros((smooth, nodes))  # the last rows
         self._filled = 0
@@ -52,6 +56,7 @@ class OwnJudge:
         self._warnings = np.zeros(nodes, np.int64)
         self._calm = np.zeros(nodes, np.int64)
         self._alarm_began = -1
+        self._silent = 0  # judged rows since the present alarm was last heard
         self._mean = np.zeros(nodes)  # of the first rows of the present alarm
         self._evidence = 0
 
@@ -97,7 +102,8 @@ class OwnJudge:
         self._warnings += warns
         young = (self._began >= 0) & (self._row - self._began < FIRST)
         self._peak = np.where(young, np.maximum(self._peak, np.minimum(row, STRENGTH_CAP)), self._peak)
-        if is_alarm:
+        self._silent = 0 if is_alarm else self._silent + 1
+        if is_alarm or (self._alarm_began >= 0 and self._silent <= HOLD):
             if self._alarm_began < 0:
                 self._alarm_began = self._row
                 recent = self._capped[: self._filled]
@@ -117,7 +123,7 @@ class OwnJudge:
         if self._alarm_began < 0:
             return np.minimum(np.where(self._muted, 0.0, self._capped[(self._row - 1) % self._smooth]), CAP)
         mean = self._mean / max(1, self._evidence)
-        began = np.where((self._began >= 0) & (self._warnings >= 2), self._began, self._row)
+        began = np.where((self._began >= 0) & (self._warnings >= 2), self._began - self._ahead, self._row)
         first = int(began.min(initial=self._row))
-        late = began - first
+        late = np.maximum(began - first - GRACE, 0)
         return np.asarray((mean + self._peak * 1e-3) * np.exp(-self._rule.early * late))

@@ -146,3 +146,35 @@ def test_a_switch_is_less_unusual_where_the_members_disagree(preprocessing):
     sure, unsure = (own._deviance(off, center, np.full((1, 4, 2), doubt)) for doubt in (0.0, 0.5))
     assert (np.abs(sure) > 3).all() and (np.abs(unsure) < 1.5).all()
     assert not own._deviance(off, center, np.full((1, 4, 2), 1.0)).any()
+
+
+def judge(is_constant=(False, False), early=0.03):
+    rule = JudgeRule(threshold=1.0, early=early, tail=((0.0, 1.0), (1.0, 0.01)))
+    return OwnJudge(np.array(is_constant), smooth=1, day=1000, rule=rule)
+
+
+def test_the_cause_is_named_although_its_consequence_outgrows_it():
+    rows = np.full((20, 2), 0.1)
+    rows[:, 0] = 1.5  # warns from the beginning
+    rows[10:, 1] = 3.0  # follows later, and is stronger
+    in_alarm = judge().push(np.concatenate([np.full((5, 2), 0.1), rows]))
+    assert in_alarm.strength[-1].argmax() == 0
+    together = judge().push(np.tile([1.5, 3.0], (10, 1)))
+    assert together.strength[-1].argmax() == 1, "of two that begin together the stronger one is named"
+
+
+def test_the_first_move_of_a_constant_is_a_cause():
+    rows = np.full((30, 2), 0.1)
+    rows[5:, 0] = 3.0
+    rows[8:, 1] = 2.0
+    assert judge().push(rows).strength[-1].argmax() == 0
+    assert judge((False, True)).push(rows).strength[-1].argmax() == 1
+
+
+def test_a_short_silence_does_not_make_an_alarm_forget_its_cause():
+    rows = np.full((40, 2), 0.1)
+    rows[5:15, 0] = 2.0
+    rows[18:, 1] = 3.0  # the first node is silent by now
+    assert judge().push(rows[:30]).strength[-1].argmax() == 0
+    apart = np.concatenate([rows[:15], np.full((20, 2), 0.1), rows[18:]])
+    assert judge().push(apart).strength[-1].argmax() == 1

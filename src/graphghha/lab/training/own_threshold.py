@@ -16,7 +16,7 @@ from graphghha.windows.own_plan import OwnPlan
 Floats = NDArray[np.float64]
 STEP = 0.02
 LEAST = 0.3
-EARLY = 0.0  # later nodes lose nothing: in buildings, many nodes warn a little before an alarm
+EARLY = 0.03  # more, and in buildings a node wins that warned a little before the alarm; less, and consequences win
 NETWORK = (
     0.1  # with 0.3 it lost on a laboratory plant and won on a water network with a given graph; nothing in a building
 )
