@@ -8,6 +8,7 @@ import numpy as np
 
 from graphghha.lab.markdown import Result, table
 
+METHOD = "graphghha"
 INTRODUCTION = """One recipe, no plant's name in the code: the plant is what `graphghha plant new` proposes for the
 files, unchanged, and `graphghha train --plant` learns from normal rows alone. Thresholds of all methods come from
 normal rows that the method did not see, with the same alert budget. There is no point-adjust. Figures are means over
@@ -24,12 +25,20 @@ judged on the seven attacks of dataset04, once with the published graph (`plant 
 that `plant new` learns. Budget: one false alarm in two weeks."""
 
 BUILDING = """An air handler and six boxes of a real building, 5 min, a month, as its operator exported them. Nobody
-attacked it: biases, holds, scalings, ramps and replays of 3 to 8 h are written onto zone temperatures, dampers and air
-flows, in four draws. Found: in alarm where the untouched days are not. Right node: of all attacks. Budget: one false
-alarm a day. *Warmer days* are judged by a detector that saw the cooler half, and the other way round."""
+attacked it: attacks of 3 to 8 h are written onto zone temperatures, dampers and air flows, in four draws. They are a
+bias of half a span, a held value, a scaling by 1.4, a ramp to a whole span, and the readings of three days before; a
+span is as wide as the middle 99 % of the normal readings lie apart. Forged readings stay inside the limits of their
+instrument, and an attack that would change its point by less than a tenth of a span, such as a flow that is held while
+the fan is off, is drawn again. Found: in alarm where the untouched days are not. Right node: of all attacks. Budget:
+one false alarm a day. *Warmer days* are judged by a detector that saw the cooler half, and the other way round.
+
+An earlier version of this page had biases of about half a standard deviation and ramps to one, and counted attacks that
+change nothing: graphghha found 0.43 of them on later days, 0.47 on earlier, 0.29 on warmer and 0.41 on cooler ones. The
+difference lies in the attacks: on those of today, the detector of that version found as many as the present one."""
 
 CHOSEN = """Which part of the data was looked at while the recipe was chosen: all of the building and of dataset04, and
-trials 1 and 3 of EDS, so these figures are optimistic."""
+trials 1 and 3 of EDS, so these figures are optimistic. Of the last changes, about a dozen variants were compared on
+the building and dataset04, each with one run."""
 
 _LABORATORY = (
     ("F1", "f1", ".3f"),
@@ -86,7 +95,9 @@ def plants_page(results: Sequence[Result], directory: Path) -> Path:
     if own := [row for row in rows if row["dataset"] == "BATADAL"]:
         text += ["## A water network", "", _plain(WATER), "", *_by_split(own, _WATER)]
     if own := [row for row in rows if row["dataset"] == "building"]:
-        text += ["## A real building", "", _plain(BUILDING), "", *_by_split(own, _BUILDING)]
+        about = [_plain(paragraph) for paragraph in BUILDING.split("\n\n")]
+        text += ["## A real building", "", *(line for each in about for line in (each, "")), *_by_split(own, _BUILDING)]
+        text += _by_mechanism([row for row in own if row["method"] == METHOD and row["seed"] == 0])
     page = directory / "plants.md"
     page.write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
     return page
@@ -98,6 +109,17 @@ def _by_split(rows: Sequence[Mapping[str, Any]], columns: Sequence[tuple[str, st
         inside = [row for row in rows if row["split"] == split]
         lines += [f"{split.capitalize()}, {inside[0]['attacks']} attacks:", "", *_table(inside, columns), ""]
     return lines
+
+
+def _by_mechanism(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how many attacks of each kind were found, over all divisions."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        for name, (own, of) in row["by_mechanism"].items():
+            both = found.setdefault(name, [0, 0])
+            both[0], both[1] = both[0] + own, both[1] + of
+    lines = [[name, f"{own} of {of}"] for name, (own, of) in sorted(found.items())]
+    return ["What graphghha found, by kind of attack, over all divisions:", "", *table(("kind", "found"), lines), ""]
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[tuple[str, str, str]]) -> list[str]:

@@ -1,6 +1,7 @@
 """A real building as its operator exported it: nobody attacked it, so attacks are written onto its readings.
 
-Later days, the same swapped, and cooler days against warmer ones. Nothing physical follows a forged reading.
+Later days, the same swapped, and cooler days against warmer ones. Nothing physical follows a forged reading. Forged
+readings stay inside the limits of their instrument, and an attack that would change next to nothing is drawn again.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from graphghha.exports.attack_labels import AttackEvent
 from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.lab.bench.plants.trials import Draw, Trial, part_of, propose
 from graphghha.plants import Plant
-from graphghha.windows.own_scale import fit_own_scale
 
 DATASET = "building"
 BUDGET_PER_DAY = 1.0
@@ -21,9 +21,13 @@ DAYS = 16  # to learn from
 DRAWS = (11, 12, 13, 14)
 ATTACKED = ("ZN-T", "DPR-O", "SUPFLOW")  # zone temperature, damper position and air flow of a box
 OUTDOOR = "OA-T"
+MECHANISMS = ("bias", "hold", "scale", "ramp", "replay")
 HOURS = (3.0, 8.0)  # that an attack lasts
 PAUSE_H = (9.0, 23.0)  # from the end of one attack to the next
 REPLAY_DAYS = 3
+MIDDLE = 0.99  # of the normal readings: the span of a point is as wide as these lie apart
+VISIBLE = 0.1  # of the span of a point, at some time of an attack
+TRIES = 20  # to draw an attack that can be seen
 KNOWN = 0.5  # of the rows to learn from, or a point is left out
 Floats = NDArray[np.float64]
 
@@ -93,29 +97,40 @@ def _draw(seed: int, plant: Plant, judged: tuple[Recording, ...], normal: Floats
     rng = np.random.default_rng(seed)
     per_hour = 3600 / plant.step_s
     back = round(REPLAY_DAYS * 24 * per_hour)
-    width = fit_own_scale(normal, np.full(normal.shape[1], np.nan)).width
+    low, high = np.nanquantile(normal, [(1 - MIDDLE) / 2, (1 + MIDDLE) / 2], axis=0)
+    span = np.where(high > low, high - low, np.nanmax(normal, axis=0) - np.nanmin(normal, axis=0))
     recordings, events = [], []
     for number, recording in enumerate(judged):
         values = recording.values.copy()
         at = round(rng.uniform(*PAUSE_H) * per_hour / 2)
         while at + round(HOURS[1] * per_hour) < len(values) and targets:
-            column, stop = int(rng.choice(targets)), at + round(rng.uniform(*HOURS) * per_hour)
-            own = recording.values[at:stop, column]
-            sign, mechanism = rng.choice([-1.0, 1.0]), rng.integers(5)
-            if mechanism == 0:
-                forged = own + sign * 0.5 * width[column]
-            elif mechanism == 1:
-                forged = np.full_like(own, own[0])
-            elif mechanism == 2:
-                forged = own * 1.4
-            elif mechanism == 3:
-                forged = own + np.linspace(0, sign, len(own)) * width[column]
-            else:
-                past = np.concatenate([normal[-back:, column], recording.values[:at, column]])
-                forged = past[-back:][: len(own)]
-            values[at:stop, column] = forged
-            node = plant.template.points[column]
-            events.append(AttackEvent(number, at, stop, (node,), "", str(mechanism)))
+            stop = at + round(rng.uniform(*HOURS) * per_hour)
+            mechanism = int(rng.integers(len(MECHANISMS)))
+            for _ in range(TRIES):
+                column = int(rng.choice(targets))
+                signal = plant.signal(plant.template.points[column])
+                own = recording.values[at:stop, column]
+                past = np.concatenate([normal[-back:, column], recording.values[:at, column]])[-back:]
+                forged = _forge(mechanism, own, past, float(rng.choice([-1, 1]) * span[column]))
+                forged = np.clip(forged, signal.low, signal.high)
+                if np.nanmax(np.abs(forged - own), initial=0.0) >= VISIBLE * span[column]:
+                    values[at:stop, column] = forged
+                    node = plant.template.points[column]
+                    events.append(AttackEvent(number, at, stop, (node,), "", MECHANISMS[mechanism]))
+                    break
             at = stop + round(rng.uniform(*PAUSE_H) * per_hour)
         recordings.append(Recording(recording.name, recording.files, recording.times_ms, values))
     return Draw(recordings=tuple(recordings), events=tuple(events))
+
+
+def _forge(mechanism: int, own: Floats, past: Floats, span: float) -> Floats:
+    """Return readings [n] as a mechanism forges them, up or down by the sign of the span of the point."""
+    if mechanism == 0:
+        return own + 0.5 * span
+    if mechanism == 1:
+        return np.full_like(own, own[0])
+    if mechanism == 2:
+        return own * 1.4
+    if mechanism == 3:
+        return own + np.linspace(0, span, len(own))
+    return np.resize(past, len(own))
