@@ -182,6 +182,8 @@ def _enter(address: str) -> str:
         try:
             urllib.request.build_opener(_NoRedirect).open(address, timeout=30)
         except urllib.error.HTTPError as answer:
+            if answer.code != 303:
+                raise SystemExit(f"the printed address is refused: {answer}") from answer
             return str(answer.headers["set-cookie"]).partition(";")[0]
         except OSError:
             time.sleep(0.1)
