@@ -44,11 +44,11 @@ def find_problems(path: Path) -> list[str]:
     except GraphGHHAError as exc:
         return str(exc).splitlines()
     settings, found = sound_part(raw, path.parent)
-    return [f"{path}: {problem}" for problem in dict.fromkeys(found.problems)] + (
-        [f"{path}: {found.renumber(text)}" for text in (*contradictions(settings), *unusable_parts(settings))]
-        if settings is not None
-        else []
-    )
+    problems = list(dict.fromkeys(found.problems))
+    if settings is not None:
+        further = map(found.renumber, (*contradictions(settings), *unusable_parts(settings)))
+        problems += [text for text in further if not found.depends_on_zones(text)]
+    return [f"{path}: {problem}" for problem in problems]
 
 
 class Findings:
@@ -56,6 +56,7 @@ class Findings:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.problems: list[str] = []
+        self.without_zones: set[int] = set()  # sites of the file that lack their number of zones
         self.numbers = {
             name: list(range(len(raw[name]))) for name in ("site", "sink") if isinstance(raw.get(name), list)
         }
@@ -67,6 +68,10 @@ class Findings:
             return f"{match[1]}[{self.numbers[match[1]][int(match[2])]}]"
 
         return re.sub(r"\b(site|sink)\[(\d+)\]", in_file, text)
+
+    def depends_on_zones(self, text: str) -> bool:
+        """Return whether a problem of a site may come from the number of zones that it was checked with instead."""
+        return "zone" in text and any(text.startswith(f"site[{number}]") for number in self.without_zones)
 
 
 def sound_part(raw: Mapping[str, Any], folder: Path) -> tuple[Settings | None, Findings]:
@@ -93,7 +98,10 @@ def _leave_out(left: dict[str, Any], locations: Iterable[Location], found: Findi
                 pass  # there are too few sound ones, which is reported by their own mistakes
             case ("site" | "sink" as name, int(number), str(key), *_) if key not in NEEDED_KEYS:
                 table = left[name][number]
-                if not isinstance(table, dict) or table.pop(key, None) is None:  # nothing is left to leave out
+                if key == "zones" and isinstance(table, dict) and key not in table:
+                    table[key] = 1  # any number serves to find the other mistakes of the site
+                    found.without_zones.add(found.numbers[name][number])
+                elif not isinstance(table, dict) or table.pop(key, None) is None:  # nothing is left to leave out
                     whole.add((name, number))
             case ("site" | "sink" as name, int(number), *_):
                 whole.add((name, number))

@@ -135,6 +135,29 @@ def test_everything_is_found_in_one_round(write):
     ]
 
 
+def test_sites_without_their_number_of_zones_hide_no_other_mistake(write):
+    path = write(
+        """
+        monitor = {state_dir = "/proc/nope"}
+        [[site]]
+        name = "a"
+        source = "mqtt://broker/plant"
+        plant = "fcuu"
+        [[site]]
+        name = "a"
+        source = "mqtt://broker/plant"
+        """
+    )
+    problems = [line.removeprefix(f"{path}: ") for line in find_problems(path)]
+    assert [each.partition(":")[0] for each in problems] == [
+        "site[0].zones",
+        "site[1].zones",
+        "site[1].name",
+        "site[0].plant",
+        "monitor.state_dir",
+    ]
+
+
 def test_a_file_in_place_of_the_state_folder_and_a_taken_port_are_reported(write):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
