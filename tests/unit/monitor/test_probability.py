@@ -25,7 +25,7 @@ def test_odds_shrink_as_events_become_rarer():
 def test_certainty_by_rounding_is_not_certainty_at_a_rare_rate():
     assert restate(1.0, 10_000.0, 10.0) == pytest.approx(0.6667, abs=1e-3)
     assert 0 < restate(0.0, 1.0, 10.0) < 0.01
-    with pytest.raises(ValueError, match="no rate"):
+    with pytest.raises(ValueError, match="must be positive"):
         restate(0.5, 0.0, 10.0)
 
 

@@ -54,7 +54,7 @@ def test_a_file_without_labels_can_only_be_scored(folder, tmp_path):
     path = tmp_path / "run.parquet"
     path.write_bytes((folder / "run.parquet").read_bytes())
     assert not labels_path(path).exists()
-    with pytest.raises(DataError, match="needs labels; .*graphghha score"):
+    with pytest.raises(DataError, match="has no labels.*graphghha score"):
         read_labelled_run(path, PLANT)
 
 
