@@ -27,7 +27,7 @@ class Silence:
     """The silence of one site, by its rows and by the receiver's clock.
 
     A source that sends less often than `lost_after_ms` is lost and found a few times, then recognized as slow: it is
-    lost from then on if two of its own intervals pass without a reading. A new process recognizes it anew, because its
+    lost from then on if two of its own intervals pass without a reading. A new process recognizes it again, because its
     settings may have changed.
     """
 

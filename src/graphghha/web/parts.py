@@ -34,7 +34,7 @@ def in_parts(write: Callable[[Display], str]) -> Parts:
 
 
 def text_in_parts(text: str) -> Parts:
-    """Return the parts of a sentence that has been written, whose times cannot be told from other digits."""
+    """Return the parts of a sentence that has been written, whose times look like other digits."""
     return _split(_mark_temperatures(text))
 
 
