@@ -20,7 +20,8 @@ CANNOT = (
     "attacks, and names the right node in {one_zone_named}.",
     "Attacks in the days of commissioning are left out where they stand out. {attacked} later ones are found then, and "
     "{quiet} after quiet days.",
-    "The same attack on all zones at once looks like the weather: {everywhere} of the attacked zones are in alarm.",
+    "The same attack on all zones at once puts {everywhere} of the attacked zones into alarm at a commissioned site of "
+    "twelve zones. With fewer than six zones, or without commissioning, it looks like the weather.",
     "An attacker who knows the model, the levels and all readings, and who may report anything at one node, can stay "
     "hidden. The search of docs/results/attacker.md is a smoke run of two attacks, so this is no measured share.",
     "It expects a reading a minute, and needs six hours of readings before it judges.",
