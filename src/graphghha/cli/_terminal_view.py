@@ -66,8 +66,9 @@ def render(views: Sequence[SiteView], width: int, height: int) -> "RenderableTyp
     parts: list[RenderableType] = [part for view in views[:fitting] for part in _site(view, width, own)]
     if fitting < len(views):
         parts.append(_text(f"{len(views) - fitting} more sites do not fit this terminal", "dim"))
-    keys = " ".join(f"{letter} {state}" for state, letter in LETTERS.items())
-    parts.append(_text(f"Ctrl-C ends   {keys}", "dim"))
+    states = {tile.state for view in views for tile in view.tiles}  # all letters would not fit 80 columns
+    keys = " ".join(f"{letter} {state}" for state, letter in LETTERS.items() if state in states)
+    parts.append(_text(f"Ctrl-C ends   {keys}".rstrip(), "dim"))
     return Group(*parts)
 
 

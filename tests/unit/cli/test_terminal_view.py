@@ -51,6 +51,13 @@ def test_a_zone_in_alarm_is_listed_however_many_there_are():
         assert "zone-x B cooling valve" in shown and "zones are normal" in shown
 
 
+def test_the_letters_in_view_are_explained_and_fit_80_columns():
+    states = ("unacknowledged", "acknowledged", "returned", "normal")
+    view = replace(VIEW, tiles=tuple(Tile("zone-01", state, "valve", "") for state in states))
+    assert plain([view], 80, 24).splitlines()[-1] == "Ctrl-C ends   B unacknowledged C acknowledged D returned"
+    assert plain([VIEW], 80, 24).splitlines()[-1] == "Ctrl-C ends"
+
+
 def test_sites_that_do_not_fit_are_counted():
     shown = plain([replace(VIEW, name=f"site-{at}") for at in range(7)], 80, 24)
     assert "site-1" in shown and "5 more sites do not fit" in shown
