@@ -1,6 +1,7 @@
 """From a site's own days to a model of the site, with files alone, as somebody outside would do it."""
 
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -158,3 +159,24 @@ def test_or_each_is_held_until_the_next(exported, tmp_path):
     assert json.loads(record)["days"] == 7
     scored = call("score", "fcu", exported / "slow.csv", "--hold", "--out", tmp_path / "s.parquet")
     assert "0.0% unknown" in scored.stderr
+
+
+def test_an_attack_on_all_zones_at_once_is_found_by_the_typical_zone(tmp_path):
+    """Without the typical zone at most half of the zones are in alarm: what all of them do looks like the weather."""
+    building = ("--building", "reference", "--zones", 6, "--seed", 5)
+    call("simulate", *building, "--days", 8, "--start", "2018-06-25", "--out", tmp_path / "quiet.parquet")
+    cases = [f"FCU_VLVLeak_Cooling_80@{zone},start=2018-07-06T06:00,for=18h" for zone in range(1, 7)]
+    call(
+        *("simulate", *building, "--days", 5, "--start", "2018-07-03", "--out", tmp_path / "attacked.parquet"),
+        *(word for case in cases for word in ("--case", case)),
+    )
+    call("commission", tmp_path / "quiet.parquet", "--days", 8, "--out", tmp_path / "model")
+    site = load_model(tmp_path / "model")
+    save_model(replace(site, preprocessing=replace(site.zone_preprocessing, typical=None)), tmp_path / "zones")
+
+    def card(model):
+        return json.loads(call("evaluate", model, tmp_path / "attacked.parquet", "--json").stdout)["card"]
+
+    found = card(tmp_path / "model")
+    assert found["event_recall"] == 1.0 and found["hit_at_1"] == 1.0 and found["false_alarms_per_day"] == 0.0
+    assert card(tmp_path / "zones")["event_recall"] <= 0.5
