@@ -186,7 +186,7 @@ function answer(method, parts, query, body) {
       case "stops": if (method === "POST") { stops = [...stops, { zones: body.zones, since: iso(now), until: iso(now + body.minutes * MINUTE), reason: body.reason, by: "m.keller", recorded: 0, version: 9 }]; note("stop.begun", "planned stop"); return stops.at(-1); } stops = []; note("stop.ended", "planned stop ended"); return null;
       case "injections":
         if (method === "POST") { const made = { id: `i${injections.length + 1}`, case: body.case, title: cases.find((one) => one.name === body.case).title, zone: body.zone, targets: ["FCU_DMPR"], start: iso(now - 9 * MINUTE), end: iso(now + 7e6), by: "m.keller", comment: "", state: "running", found: { incident: "demo-20180710-10", first_doubt: iso(now - 7 * MINUTE), since: iso(now - 4 * MINUTE), announced: iso(now - 2 * MINUTE), minutes: 7, hit: "that very node" } }; injections.push(made); note("injection.begun", made.title); return made; }
-        return { site: "demo", as_of: iso(now), items: injections, score: { attacks: injections.length, found: injections.length, that_very_node: injections.length, cannot_be_told_apart: 0, another: 0, median_minutes: 5, false_alarms: 0 }, says: "The simulator knows the truth; the detector sees readings only." };
+        return { site: "demo", as_of: iso(now), items: injections, score: { attacks: injections.length, found: injections.length, that_very_node: injections.length, cannot_be_told_apart: 0, another: 0, median_minutes: 5, false_alarms: 0 }, says: "The simulator knows the truth; the detector sees readings only.", can_start_over: true };
     }
   if (what === "incidents" && parts.length === 2) return incidents.get(parts[1]);
   if (what === "incidents") {

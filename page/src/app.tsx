@@ -21,6 +21,7 @@ import { KpiScreen } from "./kpis/KpiScreen";
 import { ModelScreen } from "./model/ModelScreen";
 import { Mapping } from "./mapping/Mapping";
 import { Studio } from "./studio/Studio";
+import { RunDialog } from "./studio/RunDialog";
 import { dialog } from "./store/dialogs";
 import { tick } from "./store/clock";
 import { isCutOff, link } from "./store/live";
@@ -65,6 +66,7 @@ function Dialogs() {
     case "act": return <ActDialog key={`${open.verb} ${open.things.map((thing) => thing.id).join()}`} {...open} />;
     case "stop": return <StopDialog />;
     case "found": return <FoundDialog />;
+    case "run": return <RunDialog {...open} />;
     case "end-stop": return <EndStopDialog {...open} />;
     case "help": return <HelpDialog />;
     case "choices": return <ChoicesDialog />;

@@ -100,6 +100,41 @@ def test_an_attack_lives_from_the_studio_to_its_disposition_and_over_a_restart(b
         demo.close()
 
 
+def test_a_run_is_exported_and_another_building_takes_its_place(browser, tmp_path):
+    demo = Demo(tmp_path)
+    try:
+        window = Window(browser, demo.address)
+        page = window.page
+        page.goto(demo.entrance)
+        page.get_by_role("link", name="All alarms").wait_for()
+        window.open("studio")
+        card = page.get_by_role("region", name="Score card of this run")
+        card.get_by_text("seed 7", exact=False).wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export run").click()
+        run = json.loads(download.value.path().read_text())
+        assert re.fullmatch(r"demo_run_seed-7_2018-07-\d\d\.json", download.value.suggested_filename)
+        assert (run["seed"], len(run["injections"]), run["score"]["attacks"]) == (7, 6, 0)
+        assert run["incidents_in_all"] == len(run["incidents"])
+
+        page.get_by_role("button", name="New building...").click()
+        seed = page.get_by_label("Seed")
+        seed.fill("twelve")
+        page.get_by_role("button", name="Begin with it").click()
+        page.get_by_text("The seed is a whole number").wait_for()
+        seed.fill("12")
+        page.get_by_role("button", name="Begin with it").click()
+        card.get_by_text("seed 12", exact=False).wait_for(timeout=FOUND_MS)  # the same session, another journal
+        assert (tmp_path / "state/runs/1/journal.sqlite").is_file()
+        window.open("alarms")
+        journal = page.get_by_role("region", name="Journal")
+        journal.get_by_text("Scoring began.").wait_for()
+        assert "seed 12" not in journal.inner_text()  # the wish for it is in the journal of the run before
+        window.close(expected="")  # requests failed while the building was exchanged
+    finally:
+        demo.close()
+
+
 def _act(page, key, field, words, button, done, choice=None) -> None:
     """Carry out a command by keyboard; the plant is fast, so an incident may change meanwhile: then look again."""
     toast, refused = (

@@ -180,7 +180,7 @@ export interface Injections {
     attacks: number; found: number; that_very_node: number; cannot_be_told_apart: number; another: number;
     median_minutes: number | null; false_alarms: number;
   };
-  says: string;
+  says: string; can_start_over?: boolean;
 }
 export interface StateFrame {
   site: string; hash: string; as_of: Time | null; number: number; server_time: Time; scores: string; is_lost: boolean;

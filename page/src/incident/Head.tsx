@@ -4,6 +4,7 @@ import { digit, dispositionWord, stateWord, stateWords, waits } from "../lib/cod
 import { clock, drifted, duration, formatP, ms, zoneName } from "../lib/format";
 import { say } from "../lib/sentence";
 import { ask, thingOf } from "../store/dialogs";
+import { saveJson } from "../lib/save";
 import { refusal } from "../store/session";
 import { asOf, nodeOf, reading, zone } from "../store/site";
 import { here } from "../store/router";
@@ -49,7 +50,7 @@ export function Head({ incident }: { incident: Incident }) {
           <div class="row">
             <Button needsServer={false} onClick={() => void copy()}><Icon name="link" /> Copy link</Button>
             <Button needsServer={false} onClick={() => print()}><Icon name="print" /> Print</Button>
-            <Button needsServer={false} onClick={() => save(incident)}>Export</Button>
+            <Button needsServer={false} onClick={() => saveJson(`${incident.id}.json`, incident)}>Export</Button>
           </div>
           <Commands incident={incident} />
         </div>
@@ -84,13 +85,4 @@ function Commands({ incident, isPhone = false }: { incident: Incident; isPhone?:
 
 async function copy(): Promise<void> {
   await navigator.clipboard.writeText(location.href).then(() => toast("The address is copied."), () => toast("The browser did not let this page copy. The address bar has it."));
-}
-
-function save(incident: Incident): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(incident, null, 1)], { type: "application/json" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${incident.id}.json`;
-  link.click();
-  URL.revokeObjectURL(url);
 }

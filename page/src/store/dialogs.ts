@@ -9,6 +9,7 @@ export type Open =
   | { kind: "act"; verb: Verb; things: Thing[]; onRefused?: (ids: string[]) => void; onDone?: (ids: string[]) => void }
   | { kind: "stop" }
   | { kind: "found" }
+  | { kind: "run"; seed: number; isNew: boolean }
   | { kind: "end-stop"; version: number; words: string }
   | { kind: "help" }
   | { kind: "choices" };

@@ -20,6 +20,7 @@ let wasDown = false;
 const stream = new Live({
   hello(hello) {
     setServerTime(hello.server_time);
+    if (hello.last < journal.lastNumber.peek()) return location.reload(); // another journal: nothing shown here is in it
     if (boot && boot !== hello.boot) void readSession();
     boot = hello.boot;
     journal.lastNumber.value = Math.max(journal.lastNumber.peek(), hello.last);

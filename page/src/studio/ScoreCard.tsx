@@ -2,6 +2,7 @@
 import type { Injections } from "../api/types";
 import { clock, ms } from "../lib/format";
 import { here } from "../store/router";
+import { RunActions } from "./RunActions";
 import { about, zone, zoneTitle } from "../store/site";
 
 const SIGNS = { "that very node": "✓", "cannot be told apart": "≈", another: "✕" } as const;
@@ -38,6 +39,7 @@ export function ScoreCard({ value, shown, choose }: { value: Injections; shown: 
         <p class="body small dim">✓ that very node  ≈ a node that cannot be told apart from it by any reading  ✕ another</p>
       </section>
       <section class="card"><header><h2>How to read this</h2></header><p class="body">{value.says || "The simulator knows the truth; the detector sees readings only. Cases it was taught are easier."} <a href={here("model")}>Model card</a></p></section>
+      <RunActions run={value} />
     </div>
   );
 }

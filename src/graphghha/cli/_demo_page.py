@@ -11,12 +11,12 @@ from socket import socket
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
+from graphghha.cli._demo_run import DemoRun
 from graphghha.cli._output import echo
 from graphghha.errors import ConfigError
 from graphghha.web.config import STATIC, WebConfig
 
 NEEDED = ("fastapi", "uvicorn", "argon2")
-SHOWN = ("incident.annunciated", "incident.closed")
 
 
 def why_no_page(static: Path = STATIC) -> str | None:
@@ -28,28 +28,22 @@ def why_no_page(static: Path = STATIC) -> str | None:
     return None
 
 
-def show_page(*, seed: int, speed: float, port: int | None, state: Path | None, is_browser_wanted: bool) -> None:
-    """Serve the showcase day until Ctrl-C."""
-    from graphghha.cli._event_lines import TextSink
-    from graphghha.cli.serve import run_with_page
+def show_page(*, seed: int | None, speed: float, port: int | None, state: Path | None, is_browser_wanted: bool) -> None:
+    """Serve the showcase day until Ctrl-C; begin it anew when the studio asks for it."""
     from graphghha.cli.watch import handle_signals
     from graphghha.monitor.service import set_up_logs
-    from graphghha.monitor.sinks import Cursor, FollowRule
-    from graphghha.showcase import scheduled_attacks, showcase_settings
+    from graphghha.showcase import showcase_settings
     from graphghha.web.server import first_address
-    from graphghha.wiring import open_monitor, web_config
+    from graphghha.wiring import web_config
 
     set_up_logs("warning", "auto")
     with ExitStack() as resources:
         folder = state or Path(resources.enter_context(TemporaryDirectory(prefix="graphghha-demo-")))
-        settings = showcase_settings(folder.resolve(), seed=seed, speed=speed)
+        run = DemoRun(folder.resolve(), speed=speed)
+        building = run.seed_of(seed)
         signals = resources.enter_context(handle_signals())
-        web, sock = _listen(web_config(settings), port)
-        scheduled = scheduled_attacks(settings, web.journal)
-        service = open_monitor(settings)
-        for event in scheduled:
-            service.record(settings.site[0].name, event)
-        service.follow(TextSink(service.stop, {}), Cursor(folder / "demo.cursor"), FollowRule(kinds=SHOWN))
+        web, sock = _listen(web_config(showcase_settings(run.folder)), port)
+        resources.callback(sock.close)
         echo(f"The page is at {first_address(web, sock)}", err=True)
         echo(
             f"A simulated building at {speed:g} times real time, attacked six times; its studio takes further attacks. "
@@ -59,7 +53,11 @@ def show_page(*, seed: int, speed: float, port: int | None, state: Path | None, 
         )
         if is_browser_wanted:
             _open_browser(first_address(web, sock, is_further=True))
-        run_with_page(service, web, sock, signals)
+        web = replace(web, can_start_over=True)
+        while (wanted := run.watch(building, web, sock, signals)) is not None:
+            building = wanted
+            run.put_away()
+            echo(f"The building starts over, with seed {building}.", err=True)
 
 
 def _listen(web: WebConfig, port: int | None) -> tuple[WebConfig, socket]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli._demo_run import SEED
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FILE
 
@@ -21,7 +22,7 @@ from graphghha.cli._outputs import OUTPUT_FILE
     type=click.FloatRange(0, min_open=True),
     help="Speed of the page and of the live view: plant time over real time.",
 )
-@click.option("--seed", default=7, show_default=True, help="Seed of the simulated building.")
+@click.option("--seed", type=int, help="Seed of the simulated building; 7, or that of --state, if left out.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port of the page instead of 8420; 0 takes any free one.")
 @click.option(
     "--state",
@@ -40,7 +41,7 @@ from graphghha.cli._outputs import OUTPUT_FILE
 def demo(
     minutes: int | None,
     speed: float,
-    seed: int,
+    seed: int | None,
     port: int | None,
     state: Path | None,
     no_browser: bool,
@@ -63,7 +64,7 @@ def demo(
             show_page(seed=seed, speed=speed, port=port, state=state, is_browser_wanted=not no_browser)
             return
         echo(f"{why}. This is the view in the terminal.", err=True)
-    _without_page(minutes or 480, speed, seed, headless, picture, as_json)
+    _without_page(minutes or 480, speed, SEED if seed is None else seed, headless, picture, as_json)
 
 
 def _without_page(minutes: int, speed: float, seed: int, headless: bool, picture: Path | None, as_json: bool) -> None:

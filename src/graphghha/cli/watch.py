@@ -177,27 +177,27 @@ class Signals:
 
     def __init__(self) -> None:
         self._arrived: SimpleQueue[int] = SimpleQueue()
-        self._is_attached = False
+        self._service: Service | None = None
         self.is_interrupted = False  # by Ctrl-C
 
     def attach(self, service: "Service") -> None:
-        """Let signals act on this service from now on."""
-        self._is_attached = True
+        """Let signals act on this service from now on, instead of on one that was attached before."""
+        is_first, self._service = self._service is None, service
+        if is_first:
+            Thread(target=self._act, name="signals", daemon=True).start()
 
-        def act() -> None:
-            while True:
-                if self._arrived.get() == signal.SIGHUP:
-                    service.reload()
-                else:
-                    service.stop()
-
-        Thread(target=act, name="signals", daemon=True).start()
+    def _act(self) -> None:
+        while self._service is not None:
+            if self._arrived.get() == signal.SIGHUP:
+                self._service.reload()
+            else:
+                self._service.stop()
 
     def handle(self, number: int, _frame: object) -> None:
         """Take a signal. This interrupts the main thread anywhere: it may use the queue but must not take a lock."""
         self._arrived.put(number)
         self.is_interrupted |= number == signal.SIGINT
-        if not self._is_attached and number != signal.SIGHUP:
+        if self._service is None and number != signal.SIGHUP:
             raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(0)
 
 

@@ -14,8 +14,10 @@ from graphghha.monitor.journal import parse_body
 from graphghha.monitor.site import Site
 from graphghha.plants import CaseSpec
 
-KINDS = ("stop", "end-stop", "inject", "withdraw", "found", "note")
+KINDS = ("stop", "end-stop", "inject", "withdraw", "start-over", "found", "note")
 NOTES = ("access.login", "access.logout", "access.refused", "access.changed", "operator.refused")
+STARTED_OVER = "studio.started_over"
+MOST_SEED = 2**31 - 1
 MOST_TEXT = 2_000
 MOST_MINUTES = 10_080
 ORIGIN = ("by", "token", "address", "wall_time")
@@ -63,11 +65,13 @@ def carry_out(order: Order, site: Site, source: object, now_ms: int) -> list[Eve
         case "end-stop":
             event = site.stops.end(now_ms, body.get("version", 0), by)
             return [Event(now_ms, event.kind, {**event.body, **origin})]
-        case "inject" | "withdraw":
+        case "inject" | "withdraw" | "start-over":
             if not isinstance(source, Injectable):
                 raise ConflictError(f"site {site.name!r} is not simulated; attacks are never sent to a plant")
             if order.kind == "inject":
                 return [Event(now_ms, "studio.injected", {**_inject(body, source), **origin})]
+            if order.kind == "start-over":  # by the program that runs this monitor, which follows the journal
+                return [Event(now_ms, STARTED_OVER, {"seed": _seed(body), "reason": _text(body, "reason"), **origin})]
             return [Event(now_ms, "studio.withdrawn", {**_withdraw(body, source), **origin})]
         case "found":
             return [Event(now_ms, "operator.found", {**_find(body, site), **origin})]
@@ -118,6 +122,13 @@ def _withdraw(body: Mapping[str, Any], source: Injectable) -> dict[str, Any]:
         end = iso(round((ended.start + ended.duration).replace(tzinfo=UTC).timestamp() * 1000))
     texts = {"id": _text(body, "id"), "zone": _text(body, "zone"), "reason": _text(body, "reason")}
     return {**texts, "case": case, "became": "" if ended is None else str(ended), "end": end}
+
+
+def _seed(body: Mapping[str, Any]) -> int:
+    seed = body.get("seed")
+    if type(seed) is not int or not 0 <= seed <= MOST_SEED:
+        raise ConfigError(f"start-over: seed must be a whole number from 0 to {MOST_SEED}")
+    return seed
 
 
 def _find(body: Mapping[str, Any], site: Site) -> dict[str, Any]:

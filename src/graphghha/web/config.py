@@ -31,6 +31,7 @@ class WebConfig:
     session_hours: float = 8.0
     requests_per_s: float = 50.0  # of one address, on average
     most_streams: int = 100
+    can_start_over: bool = False  # the program that runs the monitor begins a simulated site anew when asked
     time_zones: Mapping[str, str] = field(default_factory=dict)  # by site
 
     def __post_init__(self) -> None:

@@ -89,6 +89,8 @@ def _sentence(kind: str, body: Mapping[str, Any], display: Display) -> str:
 
 
 def _of_studio(what: str, by: str, body: Mapping[str, Any], display: Display) -> str:
+    if what == "started_over":
+        return f"{by} ended this run; the building starts over with seed {body['seed']}"
     place = zone_name({"zone": body["zone"]})
     if what == "withdrawn":
         name = str(body["case"]).partition("@")[0]

@@ -13,7 +13,7 @@ from graphghha.alarms import StoredEvent
 from graphghha.errors import ConflictError, NotFoundError
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.quantized import MOST, UNKNOWN
-from graphghha.web.contract.studio import Case, Cases, Found, Injection, Injections, NewInjection, Score
+from graphghha.web.contract.studio import Case, Cases, Found, Injection, Injections, NewInjection, NewRun, Score
 from graphghha.web.incident_view import DOUBT, node_index
 from graphghha.web.library import Library, SiteAbout
 from graphghha.web.site_view import as_of
@@ -54,7 +54,19 @@ def plan(about: SiteAbout, new: NewInjection) -> dict[str, Any]:
     return {"order": "inject", **known, **times}
 
 
-def injections(library: Library, about: SiteAbout) -> Injections:
+def start_over(about: SiteAbout, new: NewRun, *, can_start_over: bool) -> dict[str, Any]:
+    """Return the order that ends the run of a simulated site and begins it anew."""
+    refuse_real(about)
+    if not can_start_over:
+        raise NotFoundError(
+            f"site {about.name!r} cannot start over from here: only the demonstration does; stop the monitor and give "
+            "it an empty state_dir instead"
+        )
+    seed = about.body.get("seed") if new.seed is None else new.seed
+    return {"order": "start-over", "seed": seed or 0, "reason": new.comment}
+
+
+def injections(library: Library, about: SiteAbout, *, can_start_over: bool = False) -> Injections:
     """Return what was injected and how it was found, newest first."""
     refuse_real(about)
     events = [event for event in injected(library) if event.site == about.name]
@@ -63,7 +75,12 @@ def injections(library: Library, about: SiteAbout) -> Injections:
     bodies, _ = library.reader.list_incidents(IncidentFilter(sites=[about.name]), limit=1000)
     items = [_injection(library, about, event, bodies, now_ms) for event in events]
     return Injections(
-        site=about.name, as_of=as_of(summary), items=items, score=_score(items, bodies, about, events), says=SAYS
+        site=about.name,
+        as_of=as_of(summary),
+        items=items,
+        score=_score(items, bodies, about, events),
+        says=SAYS,
+        can_start_over=can_start_over,
     )
 
 

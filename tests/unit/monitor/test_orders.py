@@ -8,7 +8,7 @@ import pytest
 from graphghha.errors import ConfigError, ConflictError
 from graphghha.monitor import Journal, Monitor
 from graphghha.monitor.journal import submit_body
-from graphghha.monitor.orders import Order, carry_out, parse_request, refusal
+from graphghha.monitor.orders import STARTED_OVER, Order, carry_out, parse_request, refusal
 from monitor_builders import CONFIG, ListSource, detector, telemetry, wide
 
 
@@ -42,6 +42,30 @@ def test_an_attack_is_never_sent_to_a_plant(monitor):
     monitor.feed("office", ListSource())
     event, (state, answer) = asked(monitor, order="inject", name="x", zone="zone-01", in_minutes=1)
     assert state == "refused" and "not simulated" in answer and event.kind == "operator.refused"
+
+
+class Simulated(ListSource):
+    """A source that takes attacks, as a simulated building does."""
+
+    def inject(self, name, zone, in_minutes, minutes):
+        raise AssertionError("nothing is injected here")
+
+    def withdraw(self, spec):
+        raise AssertionError("nothing is withdrawn here")
+
+
+def test_starting_over_is_written_down_for_the_program_that_does_it(monitor):
+    monitor.feed("office", Simulated())
+    event, (state, _) = asked(monitor, order="start-over", seed=12, reason="again", by="ortiz")
+    assert state == "done" and event.kind == STARTED_OVER
+    assert event.body == {"seed": 12, "reason": "again", "by": "ortiz"}
+    for seed in (-1, 2**31, 1.5, True, None, "7"):
+        assert asked(monitor, order="start-over", seed=seed)[1][0] == "refused"
+
+
+def test_a_plant_never_starts_over(monitor):
+    monitor.feed("office", ListSource())
+    assert asked(monitor, order="start-over", seed=7)[1][0] == "refused"
 
 
 def test_notes_are_of_known_kinds_only(monitor):

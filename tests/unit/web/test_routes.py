@@ -166,6 +166,15 @@ def test_an_attack_of_the_studio_that_was_ended_has_its_new_end(own_building):
     assert refused.status == 409 and "never sent to a plant" in refused.json["message"]
 
 
+def test_only_the_demonstration_starts_a_building_over(own_building):
+    path = f"{API}/sites/office/runs"
+    assert own_building.get("/sites/office/injections")["can_start_over"] is False
+    refused = own_building.call("POST", path, {"seed": 12}, role="engineer")
+    assert refused.status == 404 and "only the demonstration" in refused.json["message"]
+    assert own_building.call("POST", path, {"seed": -1}, role="engineer").status == 422
+    assert own_building.call("POST", path, {"seed": 12}, role="operator").status == 403
+
+
 def test_a_simulated_site_tells_its_speed_and_seed(building):
     about = building.get("/sites/office")
     assert (about["speed"], about["seed"]) == (60.0, 7)

@@ -35,6 +35,13 @@ class NewInjection(Request):
     comment: str = Field(default="", max_length=2000)
 
 
+class NewRun(Request):
+    """A simulated building to begin with, instead of the present one."""
+
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="of the building; null: the present one")
+    comment: str = Field(default="", max_length=2000)
+
+
 class Found(Answer):
     """How an injected attack was found."""
 
@@ -80,3 +87,4 @@ class Injections(Answer):
     items: list[Injection]
     score: Score
     says: str = Field(description="what these figures are not")
+    can_start_over: bool = Field(default=False, description="`POST /sites/{site}/runs` begins the building anew")

@@ -11,7 +11,7 @@ from graphghha.web.context import Parts, Site, Who, address, needs
 from graphghha.web.contract.incidents import Kpis, ModelCard, NewFind
 from graphghha.web.contract.signals import History, ScoreHistory
 from graphghha.web.contract.sites import NewStop, PlannedStop, Points, SiteAbout, Sites, SiteState, ZoneNow
-from graphghha.web.contract.studio import Cases, Injection, Injections, NewInjection
+from graphghha.web.contract.studio import Cases, Injection, Injections, NewInjection, NewRun
 from graphghha.web.library import origin
 
 router = APIRouter(tags=["sites"])
@@ -137,7 +137,7 @@ def read_cases(about: Site) -> Cases:
 @router.get("/sites/{site}/injections")
 def read_injections(about: Site, parts: Parts) -> Injections:
     """What was injected into a simulated site, and how it was found."""
-    return studio_view.injections(parts.library, about)
+    return studio_view.injections(parts.library, about, can_start_over=parts.config.can_start_over)
 
 
 @router.post("/sites/{site}/injections", status_code=201, dependencies=[needs("inject")])
@@ -166,4 +166,11 @@ def end_injection(
 ) -> None:
     """End an attack in a simulated plant a minute from now, or take one back that has not begun."""
     order = studio_view.withdrawal(parts.library, about, injection, "")
+    parts.library.order(about.name, {**order, **origin(who, address(request))})
+
+
+@router.post("/sites/{site}/runs", status_code=202, dependencies=[needs("inject")])
+def start_over(new: NewRun, request: Request, about: Site, who: Who, parts: Parts) -> None:
+    """End the run of a simulated building and begin it anew, with the same seed or another. The demonstration only."""
+    order = studio_view.start_over(about, new, can_start_over=parts.config.can_start_over)
     parts.library.order(about.name, {**order, **origin(who, address(request))})
