@@ -25,7 +25,7 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 @click.option(
     "--labels",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --plant: attacks in the data (start,end,nodes,class[,file]); their rows are left out.",
+    help="With --plant: attacks in the data (start,end,nodes,class[,file]), which are learned from.",
 )
 @click.option(
     "--preset", type=click.Choice(["default", "quick", "zones"]), default="default", show_default=True, help=_PRESET
@@ -67,7 +67,8 @@ def train(
     """Train a model on buildings or your own data.
 
     Without --plant, on simulated buildings; a run that was killed continues where it stopped. With --plant, on exported
-    files of normal operation of that plant, in minutes.
+    files of normal operation of that plant, in minutes. Attacks in these files that are listed in --labels are not
+    normal data: they teach the model where attacks are and of what class, beside what it learns from normal data.
     """
     if plant is not None:
         _train_own(plant, [*paths, *more], labels, out, alert_budget, settings["seed"])

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._util.files import atomic_path
+from graphghha.classes import CLASS_NAMES
 from graphghha.engine.own_scorer import OwnScorer
+from graphghha.engine.scorer import leading_class
 from graphghha.errors import ConfigError
 from graphghha.exports.recordings import Recording, read_recordings
-from graphghha.models.own import RAISE_AT, load_own_model
+from graphghha.models.own import P_IS, RAISE_AT, load_own_model
 from graphghha.plants.arrow import pa, pacsv, pq
 
 BLOCK = 2048  # rows whose scores are held at once
@@ -28,9 +30,10 @@ def score_own_files(directory: Path, data: Sequence[Path], out: Path) -> dict[st
         writer = None
         for recording in recorded.recordings:
             scorer = OwnScorer(model)
-            for times, attack in _blocks(scorer, recording):
+            for times, probs in _blocks(scorer, recording):
                 name = recording.name if len(recorded.recordings) > 1 else None
-                table = _table(times, attack, scorer, name)
+                attack = 1.0 - probs[..., 0]
+                table = _table(times, attack, leading_class(probs), scorer, name)
                 if writer is None:
                     is_csv = out.suffix == ".csv"
                     writer = (
@@ -50,8 +53,8 @@ def score_own_files(directory: Path, data: Sequence[Path], out: Path) -> dict[st
         "nodes": model.plant.template.num_nodes,
         "unknown": unknown,
         "in_alarm": alarms / max(1, rows),
-        "p": "tail",
-        "class": "by_kind",
+        "p": P_IS,
+        "class": model.class_is,
         "notes": list(recorded.notes),
     }
 
@@ -60,15 +63,19 @@ def _blocks(scorer: OwnScorer, recording: Recording) -> Iterator[tuple[NDArray[n
     for at in range(0, len(recording.times_ms), BLOCK):
         values = recording.values[at : at + BLOCK]
         scored = scorer.push(values, np.isfinite(values), np.ones(len(values), np.bool_))
-        yield recording.times_ms[at : at + BLOCK], scored.attack
+        yield recording.times_ms[at : at + BLOCK], scored.probs
 
 
-def _table(times: NDArray[np.int64], attack: NDArray[np.float32], scorer: OwnScorer, file: str | None) -> Any:
+def _table(
+    times: NDArray[np.int64],
+    attack: NDArray[np.float32],
+    leading: NDArray[np.int64],
+    scorer: OwnScorer,
+    file: str | None,
+) -> Any:
     graph = scorer.graph
-    kinds = [str(node.kind) for node in graph.nodes]
     flat = attack.ravel().astype(np.float64)
-    leads = flat >= RAISE_AT
-    classes = np.where(leads, np.tile(np.array(kinds, object), len(times)), "normal")
+    classes = np.array(CLASS_NAMES, object)[np.where(flat >= RAISE_AT, leading.ravel(), 0)]
     classes[np.isnan(flat)] = None
     columns = {
         "time": pa.array(np.repeat(times, graph.num_nodes).astype("datetime64[ms]"), pa.timestamp("ms", tz="UTC")),
@@ -78,4 +85,5 @@ def _table(times: NDArray[np.int64], attack: NDArray[np.float32], scorer: OwnSco
     }
     if file is not None:
         columns["file"] = pa.array([file] * len(flat))
-    return pa.table(columns)
+    about = {"p": P_IS, "class": scorer.model.class_is}
+    return pa.table(columns).replace_schema_metadata(about)

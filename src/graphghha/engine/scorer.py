@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.classes import UNCLASSIFIED
 from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.explain import Explainer
 from graphghha.engine.per_zone import engine_for
@@ -77,6 +78,12 @@ class Scorer:
     def rehearse(self) -> list[dict[str, Any]]:
         """Load what `explain` needs and use it once."""
         return self._explainer.rehearse()
+
+
+def leading_class(probs: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return the likeliest attack class of scores [.. c]; UNCLASSIFIED where all are equally likely."""
+    attacks = probs[..., 1:]
+    return np.where((attacks == attacks[..., :1]).all(axis=-1), UNCLASSIFIED, 1 + attacks.argmax(axis=-1))
 
 
 def check_known_answer(model: Model, engine: Engine) -> None:

@@ -57,7 +57,7 @@ class PlantDetector:
         return self.plant.template.points
 
     def fit(self, data: Data, y: None = None, *, labels: Path | str | None = None) -> Self:
-        """Learn from normal data. Rows inside an attack of the file `labels` are left out; `y` is not used."""
+        """Learn from normal data, and from the attacks in them that the file `labels` lists; `y` is not used."""
         budget = parse_own_budget(self.alert_budget) if self.alert_budget else None
         recordings = self._recordings(data)
         events = read_labels(Path(labels), recordings, self.plant) if labels else ()

@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from graphghha._util.fields import check_fields, number
+from graphghha.classes import CLASSES
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.models.directory import _MALFORMED, PLANT_FILE, replaced_directory
 from graphghha.models.manifest import verify_manifest, write_manifest
@@ -32,6 +33,7 @@ from graphghha.windows.own_plan import OwnPlan
 FORMAT = "graphghha-own-plant/1"
 RAISE_AT = 0.9  # the probability at the threshold
 CLEAR_AT = 0.5
+P_IS = "tail"  # what the probability of such a model is: from the tail of normal scores, not from attacks
 _ARRAYS = ("scale", "expectation", "levels")
 
 
@@ -77,6 +79,26 @@ class JudgeRule:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Taught:
+    """What labelled attacks taught the network: alarms of its own, and the classes of attacks."""
+
+    rule: JudgeRule  # threshold and tail of the network's score
+    classes: Mapping[str, str]  # of attacks on the nodes that were attacked; empty where labels state none
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"rule": self.rule.to_dict(), "classes": dict(self.classes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` writes; ValueError names what does not fit."""
+        check_fields(data, ["rule", "classes"])
+        classes = dict(data["classes"])
+        if wrong := [each for each in classes.values() if each and each not in CLASSES[1:]]:
+            raise ValueError(f"classes: {wrong[0]!r} is not one of {', '.join(CLASSES[1:])}")
+        return cls(rule=JudgeRule.from_dict(data["rule"]), classes=classes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OwnModel:
     """Everything that scoring and alarms need."""
 
@@ -88,12 +110,21 @@ class OwnModel:
     known_answer: Mapping[str, NDArray[Any]]
     provenance: Mapping[str, Any]  # budget, normal days, what stands, ..
     card: str = ""
+    taught: Taught | None = None  # None: no labelled attack was learned from
 
     def __post_init__(self) -> None:
         check_network(self.adu_config, self.weights, len(set(self.plant.template.roles)))
         points = len(self.plant.template.points)
         if self.preprocessing.num_signals != points or len(self.preprocessing.expectation.neighbors) != points:
             raise CheckpointError(f"the arrays are not those of a plant with {points} signals")
+        known = self.plant.template.names
+        if self.taught and (foreign := [name for name in self.taught.classes if name not in known]):
+            raise CheckpointError(f"config.json: the labels name {foreign[0]!r}, which is no node of the plant")
+
+    @property
+    def class_is(self) -> str:
+        """Where the class of an alarm comes from: `by_label` (of nodes that labels name), or `by_kind` of the node."""
+        return "by_label" if self.taught else "by_kind"
 
 
 def is_own_model(directory: Path) -> bool:
@@ -119,6 +150,7 @@ def _write(model: OwnModel, fresh: Path) -> None:
         "rule": model.rule.to_dict(),
         "adu": dict(model.adu_config),
         "provenance": dict(model.provenance),
+        **({"taught": model.taught.to_dict()} if model.taught else {}),
     }
     (fresh / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant.name}\n", encoding="utf-8")
@@ -142,6 +174,7 @@ def load_own_model(directory: Path) -> OwnModel:
             known_answer=load_file(directory / "known_answer.safetensors"),
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),
+            taught=Taught.from_dict(config["taught"]) if "taught" in config else None,
         )
     except (GraphGHHAError, OSError, SafetensorError, *_MALFORMED) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc

@@ -20,7 +20,7 @@ from graphghha.alarms import (
     advance,
     group,
 )
-from graphghha.classes import CLASSES
+from graphghha.classes import CLASS_NAMES, CLASSES, UNCLASSIFIED
 from graphghha.graph import CpsGraph
 
 
@@ -62,8 +62,9 @@ class Step:
         return 1.0 - float(self.scores[node, 0])
 
     def attack_class(self, node: int) -> str:
-        """Return the likeliest attack class of a node."""
-        return CLASSES[1 + int(np.argmax(self.scores[node, 1:]))]
+        """Return the likeliest attack class of a node, or that its score prefers none."""
+        own = self.scores[node, 1:]
+        return CLASS_NAMES[UNCLASSIFIED if (own == own[0]).all() else 1 + int(np.argmax(own))]
 
 
 class Pipeline:

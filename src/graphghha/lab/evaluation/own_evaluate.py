@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha._util.times import iso
-from graphghha.classes import CLASSES
+from graphghha.classes import CLASS_NAMES, CLASSES, UNCLASSIFIED
 from graphghha.engine.own_scorer import OwnScorer
+from graphghha.engine.scorer import leading_class
+from graphghha.engine.zone_scorer import node_classes
 from graphghha.exports.attack_labels import AttackEvent, attacked_rows, read_labels
 from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.lab.metrics.ranges import (
@@ -24,7 +26,7 @@ from graphghha.lab.metrics.ranges import (
     ranges,
     vus_pr,
 )
-from graphghha.models.own import RAISE_AT, OwnModel, load_own_model
+from graphghha.models.own import P_IS, RAISE_AT, OwnModel, load_own_model
 from graphghha.plants import Plant
 
 ONSET_ROWS = 60
@@ -35,10 +37,12 @@ NAMED = 3
 class Outcome:
     """What a detector says of all rows [r] of some recordings, one after the other."""
 
-    score: NDArray[np.float64]
+    score: NDArray[np.float64]  # in thresholds
     alarm: NDArray[np.bool_]
     places: NDArray[np.float32]  # [r s] the higher, the more a node is the place of the attack; unknown ones are lowest
     unknown: float = 0.0  # share of the readings of which nothing is known
+    classes: NDArray[np.int64] | None = None  # [r] of the leading node; None: its kind
+    class_is: str = "by_kind"
 
 
 def evaluate_own_model(directory: Path, data: Sequence[Path], labels: Path | None) -> dict[str, Any]:
@@ -64,10 +68,21 @@ def alarm_gap(model: OwnModel) -> int:
 
 def own_outcome(model: OwnModel, recordings: Sequence[Recording]) -> Outcome:
     """Return what a model says of recordings."""
-    attack, score = _scored(model, recordings)
-    places = np.where(np.isfinite(attack), attack, -1.0)
-    unknown = float(np.isnan(attack[:, model.plant.template.signal_nodes]).mean())
-    return Outcome(score, places.max(axis=1) >= RAISE_AT, places, unknown)
+    places, classes, scores = [], [], []
+    unknown = 0
+    for recording in recordings:
+        scorer = OwnScorer(model)
+        values = recording.values
+        scored = scorer.push(values, np.isfinite(values), np.ones(len(values), np.bool_))
+        own = np.where(np.isfinite(scored.attack), scored.attack, -1.0)
+        places.append(own)
+        classes.append(leading_class(scored.probs[np.arange(len(own)), own.argmax(axis=1)]))
+        scores.append(scorer.scores / model.rule.threshold)
+        unknown += int(np.isnan(scored.attack[:, model.plant.template.signal_nodes]).sum())
+    place = np.concatenate(places)
+    share = unknown / max(1, len(place) * len(model.plant.template.points))
+    alarm = place.max(axis=1) >= RAISE_AT
+    return Outcome(np.concatenate(scores), alarm, place, share, np.concatenate(classes), model.class_is)
 
 
 def plant_figures(
@@ -79,13 +94,16 @@ def plant_figures(
     breaks = offsets[1:-1].tolist()
     truth = np.concatenate([attacked_rows(each, n, events) for n, each in enumerate(recordings)])
     alarm, score, step_s = outcome.alarm, outcome.score, plant.step_s
+    classes = outcome.classes
+    if classes is None:
+        classes = node_classes(plant.template)[outcome.places.argmax(axis=1)]
     spans = [(int(offsets[e.recording]) + e.start, int(offsets[e.recording]) + e.stop) for e in events]
     alarms = ranges(alarm, breaks)
     false = [(a, b) for a, b in merge_close(alarms, gap, breaks) if not truth[a:b].any()]
     normal_h = float((~truth).sum()) * step_s / 3600
     precision, recall, f1 = point_scores(truth, alarm)
     rows = [
-        _event_row(plant, event, span, outcome, recordings[event.recording])
+        _event_row(plant, event, span, outcome, classes, recordings[event.recording])
         for event, span in zip(events, spans, strict=True)
     ]
     delays = [row["delay_s"] / 60 for row in rows if row["found"]]
@@ -103,7 +121,7 @@ def plant_figures(
         "p": precision,
         "r": recall,
         "f1": f1,
-        "macro_f1": _macro_f1(plant, events, spans, truth, outcome),
+        "macro_f1": _macro_f1(events, spans, truth, np.where(alarm, classes, 0)),
         "false_positive_rate": float((alarm & ~truth).sum() / max(1, (~truth).sum())),
         "false_alarms": len(false),
         "false_alarms_per_hour": len(false) / normal_h if normal_h else 0.0,
@@ -126,24 +144,20 @@ def plant_figures(
         "batadal_s": batadal_s(truth, alarm, onsets),
         "onset_balanced_accuracy": onset_balanced_accuracy(truth, alarm, onsets, ONSET_ROWS),
         "unknown_share": outcome.unknown,
-        "p_is": "tail",
-        "class_is": "by_kind",
+        "p_is": P_IS,
+        "class_is": outcome.class_is,
+        "unclassified": float((alarm & (classes == UNCLASSIFIED)).sum() / max(1, alarm.sum())),  # of the rows in alarm
         "events": rows,
     }
 
 
-def _scored(model: OwnModel, recordings: Sequence[Recording]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    attacks, scores = [], []
-    for recording in recordings:
-        scorer = OwnScorer(model)
-        values = recording.values
-        attacks.append(scorer.push(values, np.isfinite(values), np.ones(len(values), np.bool_)).attack)
-        scores.append(scorer.scores)
-    return np.concatenate(attacks), np.concatenate(scores)
-
-
 def _event_row(
-    plant: Plant, event: AttackEvent, span: tuple[int, int], outcome: Outcome, recording: Recording
+    plant: Plant,
+    event: AttackEvent,
+    span: tuple[int, int],
+    outcome: Outcome,
+    classes: NDArray[np.int64],
+    recording: Recording,
 ) -> dict[str, Any]:
     graph, highest = plant.template, outcome.places
     rows = np.arange(*span)
@@ -158,6 +172,7 @@ def _event_row(
         "start": iso(int(recording.times_ms[event.start])) if event.start < len(recording.times_ms) else event.text,
         "nodes": list(event.nodes),
         "class": event.attack_class or None,
+        "named_class": _class_name(classes[rows]),
         "rows": span[1] - span[0],
         "alarm_rows": len(rows),
         "found": bool(len(rows)),
@@ -173,15 +188,12 @@ def _event_row(
 
 
 def _macro_f1(
-    plant: Plant,
     events: Sequence[AttackEvent],
     spans: Sequence[tuple[int, int]],
     truth: NDArray[np.bool_],
-    outcome: Outcome,
+    predicted: NDArray[np.int64],
 ) -> float | None:
     """Return the mean F1 over "normal" and the classes that occur; rows of attacks without a class are left out."""
-    kinds = np.array([CLASSES.index(str(node.kind)) for node in plant.template.nodes])
-    predicted = np.where(outcome.alarm, kinds[outcome.places.argmax(axis=1)], 0)
     stated = np.zeros(len(truth), np.int64)
     stated[truth] = -1
     for event, (start, stop) in zip(events, spans, strict=True):
@@ -192,6 +204,14 @@ def _macro_f1(
     if len(classes) < 2:
         return None
     return float(np.mean([point_scores((stated == c)[counted], (predicted == c)[counted])[2] for c in classes]))
+
+
+def _class_name(classes: NDArray[np.int64]) -> str | None:
+    """Return the class of most rows in alarm; None without any."""
+    if not len(classes):
+        return None
+    values, counts = np.unique(classes, return_counts=True)
+    return CLASS_NAMES[int(values[counts.argmax()])]
 
 
 def _mean(values: Sequence[Any]) -> float | None:

@@ -21,6 +21,7 @@ NETWORK = (
     0.1  # with 0.3 it lost on a laboratory plant and won on a water network with a given graph; nothing in a building
 )
 TAIL_POINTS = 24
+CANDIDATES = 400
 
 
 def count_episodes(alarm: NDArray[np.bool_], gap: int) -> int:
@@ -45,7 +46,7 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
         threshold = float(candidate)
     every = np.concatenate(scores)
     at_threshold = sum(count_episodes(each >= threshold, 2 * plan.smooth) for each in scores)
-    rule = JudgeRule(threshold=threshold, early=EARLY, network=NETWORK, tail=_tail(every, threshold))
+    rule = JudgeRule(threshold=threshold, early=EARLY, network=NETWORK, tail=tail_shares(every, threshold))
     low, high = _interval(at_threshold, days)
     record = {
         "budget_per_day": budget_per_day,
@@ -57,7 +58,19 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
     return rule, record
 
 
-def _tail(scores: Floats, threshold: float) -> tuple[tuple[float, float], ...]:
+def budget_threshold(scores: Sequence[Floats], gap: int, allowed: int) -> float:
+    """Return the least threshold above which there are at most `allowed` episodes of alarms."""
+    every = np.concatenate(scores)
+    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), 0.5, CANDIDATES)))[::-1]
+    best = float(every.max())
+    for candidate in candidates.tolist():
+        if sum(count_episodes(each > candidate, gap) for each in scores) > allowed:
+            break
+        best = min(best, candidate)
+    return best
+
+
+def tail_shares(scores: Floats, threshold: float) -> tuple[tuple[float, float], ...]:
     """Return the share of normal rows at or above some scores; the share never becomes zero."""
     points = np.unique(np.round([*np.quantile(scores, np.linspace(0, 1, TAIL_POINTS)), threshold], 4))
     shares = [((scores >= point).sum() + 0.5) / (len(scores) + 1.0) for point in points]

@@ -25,12 +25,14 @@ from graphghha.lab.training.new_network import new_network
 from graphghha.lab.training.own_attacks import NormalPart, synthetic_windows
 from graphghha.lab.training.own_card import own_card
 from graphghha.lab.training.own_expectation import fit_expectation
+from graphghha.lab.training.own_labels import NETWORK_SHARE, Labelled, fit_taught, labelled_windows, taught_parts
 from graphghha.lab.training.own_levels import fit_levels, fit_stays
 from graphghha.lab.training.own_standing import standing_faults
 from graphghha.lab.training.own_threshold import fit_threshold
 from graphghha.lab.training.zone_fit import ZoneFitConfig, adu_odds, fit_zones
+from graphghha.lab.training.zone_windows import ZoneWindows
 from graphghha.models import check_destination
-from graphghha.models.own import JudgeRule, OwnModel, save_own_model
+from graphghha.models.own import P_IS, JudgeRule, OwnModel, save_own_model
 from graphghha.nn import ADU
 from graphghha.plants import Plant
 from graphghha.windows.own_expectation import PARTS
@@ -98,6 +100,7 @@ class NormalFit:
     preprocessing: OwnPreprocessing
     rule: JudgeRule
     record: dict[str, Any]  # for the provenance of a model
+    rule_beside: JudgeRule | None = None  # if the network has a share of the budget: the rule that keeps the rest
 
 
 def fit_own_plant(
@@ -107,8 +110,13 @@ def fit_own_plant(
     recipe: OwnRecipe = DEFAULT,
     progress: Callable[[str], None] = lambda text: None,
 ) -> OwnModel:
-    """Return a model of a plant from recordings; rows inside a labelled attack are left out."""
-    return teach_place(fit_whether(plant, recordings, events, recipe, progress), recipe, progress)
+    """Return a model of a plant from recordings.
+
+    Rows inside a labelled attack are not normal data; they teach the network, if the labels name nodes.
+    """
+    labelled = Labelled.of(recordings, events, plant.template)
+    normal = fit_whether(plant, recordings, events, recipe, progress, beside_network=labelled is not None)
+    return teach_place(normal, recipe, progress, labelled)
 
 
 def fit_whether(
@@ -117,8 +125,13 @@ def fit_whether(
     events: Sequence[AttackEvent] = (),
     recipe: OwnRecipe = DEFAULT,
     progress: Callable[[str], None] = lambda text: None,
+    *,
+    beside_network: bool = False,
 ) -> NormalFit:
-    """Fit what is normal, and the threshold that keeps the budget."""
+    """Fit what is normal, and the threshold that keeps the budget.
+
+    With `beside_network` also the one that leaves the network its share of the budget.
+    """
     stretches = normal_stretches(recordings, events)
     rows = sum(map(len, stretches))
     days = rows * plant.step_s / 86_400
@@ -131,6 +144,9 @@ def fit_whether(
     plan = preprocessing.plan
     rule, record = fit_threshold(unusual, plan, recipe.budget_per_day)
     progress(f"threshold {rule.threshold:.2f}: {record['false_alarms']} false alarms in {days:.1f} days")
+    rule_beside = None
+    if beside_network:
+        rule_beside, _ = fit_threshold(unusual, plan, (1 - NETWORK_SHARE) * recipe.budget_per_day)
     faults = standing_faults(plant, values)
     for fault in faults:
         progress(f"standing fault, learned as normal: {fault}")
@@ -143,33 +159,52 @@ def fit_whether(
         "standing": _standing(plant, unusual, plan, rule),
         "standing_faults": faults,
     }
-    return NormalFit(plant=plant, parts=parts, preprocessing=preprocessing, rule=rule, record=record)
+    return NormalFit(
+        plant=plant, parts=parts, preprocessing=preprocessing, rule=rule, record=record, rule_beside=rule_beside
+    )
 
 
 def teach_place(
-    normal: NormalFit, recipe: OwnRecipe = DEFAULT, progress: Callable[[str], None] = lambda text: None
+    normal: NormalFit,
+    recipe: OwnRecipe = DEFAULT,
+    progress: Callable[[str], None] = lambda text: None,
+    labelled: Labelled | None = None,
 ) -> OwnModel:
-    """Teach the network where an attack is, and return the whole model."""
+    """Teach the network where an attack is, and return the whole model.
+
+    Labelled attacks are taught beside the perturbations, and give the network alarms of its own.
+    """
     plant = normal.plant
-    adu = _fit_network(plant, normal.preprocessing, normal.parts, recipe, progress)
+    adu = _fit_network(normal, recipe, progress, labelled)
     frozen = FrozenModel.from_adu(adu)
+    engine = Engine(frozen, plant.template, backend="torch")
     features = np.random.default_rng(0).normal(0, 1, (plant.template.num_nodes, NODE_FEATURES)).astype(np.float32)
-    answer = {"features": features, "probabilities": Engine(frozen, plant.template, backend="torch").score(features)}
+    answer = {"features": features, "probabilities": engine.score(features)}
+    rule, taught = normal.rule, None
+    record: dict[str, Any] = {}
+    if labelled is not None:
+        assert normal.rule_beside is not None
+        rule, classes = normal.rule_beside, labelled.classes(plant.template)
+        budget = NETWORK_SHARE * recipe.budget_per_day
+        taught, record = fit_taught(engine, plant.template, normal.preprocessing, normal.parts, classes, budget)
+        progress(f"{len(labelled.events)} labelled attacks on {len(classes)} nodes taught it as well")
     provenance = {
         **normal.record,
+        **record,
         "seed": recipe.seed,
-        "p": "tail",  # what `p` of a score is: from the tail of normal scores, not from attacks
-        "class": "by_kind",
+        "p": P_IS,
+        "class": "by_label" if taught else "by_kind",
         "versions": {"graphghha": __version__, "numpy": np.__version__, "python": platform.python_version()},
     }
     model = OwnModel(
         plant=plant,
         preprocessing=normal.preprocessing,
-        rule=normal.rule,
+        rule=rule,
         adu_config=adu.config.to_dict(),
         weights=dict(frozen.weights),
         known_answer=answer,
         provenance=provenance,
+        taught=taught,
     )
     return replace(model, card=own_card(model))
 
@@ -292,15 +327,15 @@ def _standing(plant: Plant, unusual: Sequence[Floats], plan: OwnPlan, rule: Judg
 
 
 def _fit_network(
-    plant: Plant,
-    preprocessing: OwnPreprocessing,
-    parts: Sequence[NormalPart],
-    recipe: OwnRecipe,
-    progress: Callable[[str], None],
+    normal: NormalFit, recipe: OwnRecipe, progress: Callable[[str], None], labelled: Labelled | None
 ) -> ADU:
-    windows = synthetic_windows(plant.template, preprocessing, parts, recipe.synthetic, recipe.seed)
+    graph, preprocessing = normal.plant.template, normal.preprocessing
+    parts = normal.parts if labelled is None else taught_parts(normal.parts)
+    windows = synthetic_windows(graph, preprocessing, parts, recipe.synthetic, recipe.seed)
     progress(f"teaching the network on {len(windows)} windows of perturbed normal data")
-    adu = new_network(plant.template, recipe.seed, in_features=NODE_FEATURES, head="binary", **NETWORK)
+    if labelled is not None:
+        windows = ZoneWindows.concatenate([windows, labelled_windows(graph, preprocessing, labelled, recipe.seed)])
+    adu = new_network(graph, recipe.seed, in_features=NODE_FEATURES, head="binary", **NETWORK)
     batch = min(128, max(8, len(windows) // 8))
     config = ZoneFitConfig(epochs=recipe.epochs, batch=batch, threads=1, seed=recipe.seed, hide_share=0.1)
     fit_zones(adu, adu_odds(adu), windows, config)

@@ -10,7 +10,7 @@ from graphghha.exports.recordings import Recording
 from graphghha.lab.baselines.plants import Judge, LabelledRows, PlantBaseline, fit_boosting
 from graphghha.lab.bench.plants.trials import Trial
 from graphghha.lab.evaluation.own_evaluate import Outcome
-from graphghha.lab.training.own_threshold import count_episodes
+from graphghha.lab.training.own_threshold import budget_threshold
 from graphghha.lab.training.own_train import NormalFit
 from graphghha.windows.own_expectation import PARTS
 from graphghha.windows.own_inputs import fill_forward
@@ -19,7 +19,6 @@ from graphghha.windows.own_scale import OwnScale
 Floats = NDArray[np.float64]
 Fit = Callable[[Sequence[Floats]], Judge]
 LABELLED_ROWS = 15_000
-CANDIDATES = 400
 
 
 class BaselineDetector:
@@ -85,18 +84,6 @@ def readings(values: Floats, scale: OwnScale) -> Floats:
     """Return scaled readings without holes."""
     scaled = scale(values)
     return fill_forward(scaled, np.isfinite(scaled), np.where(np.isfinite(scaled[0]), scaled[0], 0.0))
-
-
-def budget_threshold(scores: Sequence[Floats], gap: int, allowed: int) -> float:
-    """Return the least threshold above which there are at most `allowed` episodes of alarms."""
-    every = np.concatenate(scores)
-    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), 0.5, CANDIDATES)))[::-1]
-    best = float(every.max())
-    for candidate in candidates.tolist():
-        if sum(count_episodes(each > candidate, gap) for each in scores) > allowed:
-            break
-        best = min(best, candidate)
-    return best
 
 
 def _running_mean(values: Floats, rows: int) -> Floats:

@@ -4,7 +4,7 @@ Plants are what `plant new` proposes, and every threshold comes from normal rows
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,19 +13,23 @@ from typing import Any
 import numpy as np
 
 from graphghha.errors import DataError
-from graphghha.exports.recordings import Recording
+from graphghha.exports.attack_labels import AttackEvent
 from graphghha.lab.baselines.plants import ALWAYS, BASELINES
+from graphghha.lab.bench.plants.boosted import BoostedDetector
 from graphghha.lab.bench.plants.building import DRAWS, building_trials
+from graphghha.lab.bench.plants.columns import Judging, column_halves, judge_by_halves, on
 from graphghha.lab.bench.plants.judged import fit_baseline, fit_labelled
 from graphghha.lab.bench.plants.laboratory import laboratory_trials
 from graphghha.lab.bench.plants.trials import Trial
 from graphghha.lab.bench.plants.water import water_trials
 from graphghha.lab.bench.results import make_result
-from graphghha.lab.evaluation.own_evaluate import NAMED, Outcome, own_outcome, plant_figures
+from graphghha.lab.evaluation.own_evaluate import NAMED, own_outcome, plant_figures
 from graphghha.lab.metrics.ranges import merge_close, ranges
+from graphghha.lab.training.own_labels import Labelled
 from graphghha.lab.training.own_train import NormalFit, OwnRecipe, fit_whether, teach_place
 
-METHOD = "graphghha"
+METHOD, LABELLED, OTHER_COLUMNS = "graphghha", "graphghha, labels", "graphghha, labels of other columns"
+WITH_EVENTS = (METHOD, LABELLED, OTHER_COLUMNS, "min..max")
 FOLDERS = {"eds": "train.parquet", "batadal": "train_normal.parquet", "real_site": "exports"}
 FIGURES = (
     "p",
@@ -49,9 +53,9 @@ FIGURES = (
     "vus_pr",
     "batadal_s",
     "onset_balanced_accuracy",
+    "unclassified",
 )
-EVENT_FIELDS = ("file", "nodes", "class", "found", "delay_s", "named_3", "hit_at_1", "share_at_1")
-Judging = Callable[[Sequence[Recording]], Outcome]
+EVENT_FIELDS = ("file", "nodes", "class", "found", "delay_s", "named_3", "named_class", "hit_at_1", "share_at_1")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,29 +96,33 @@ def _trials(config: PlantsConfig, present: Sequence[str], scratch: Path) -> Iter
 
 def _trial_rows(trial: Trial, config: PlantsConfig, progress: Callable[[str], None]) -> list[dict[str, Any]]:
     recipe = OwnRecipe(budget_per_day=trial.budget_per_day)
-    normal = fit_whether(trial.plant, trial.normal, recipe=recipe)
+    with_labels = trial.labelled is not None
+    normal = fit_whether(trial.plant, trial.normal, recipe=recipe, beside_network=with_labels)
     rows = []
-    for method, is_seeded, fit in _methods(trial, normal, config):
+    for method, is_seeded, fit in (*_methods(trial, normal, config), *_labelled_methods(trial, normal, config)):
         if config.methods and method not in config.methods:
             continue
         for seed in range(config.seeds if is_seeded else 1):
             row = {"dataset": trial.dataset, "split": trial.split, "method": method, "seed": seed}
-            rows.append(row | _figures(trial, normal, fit(seed), with_events=method == METHOD))
+            rows.append(row | _figures(trial, normal, fit(seed), with_events=method in WITH_EVENTS))
             shown = {name: value for name, value in rows[-1].items() if isinstance(value, float)}
             progress(f"  {method} {seed}: " + ", ".join(f"{name} {value:.3f}" for name, value in shown.items()))
     return rows
 
 
-def _methods(
-    trial: Trial, normal: NormalFit, config: PlantsConfig
-) -> Iterator[tuple[str, bool, Callable[[int], Judging]]]:
-    """Yield methods: name, whether a seed changes it, and how it is fitted."""
+Method = tuple[str, bool, Callable[[int], Judging]]  # name, whether a seed changes it, and how it is fitted
+
+
+def _recipe(trial: Trial, config: PlantsConfig, seed: int) -> OwnRecipe:
+    recipe = OwnRecipe(budget_per_day=trial.budget_per_day, seed=seed)
+    return replace(recipe, synthetic=150, epochs=1) if config.quick else recipe
+
+
+def _methods(trial: Trial, normal: NormalFit, config: PlantsConfig) -> Iterator[Method]:
+    """Yield the methods that learn from normal rows alone."""
 
     def detector(seed: int) -> Judging:
-        recipe = OwnRecipe(budget_per_day=trial.budget_per_day, seed=seed)
-        if config.quick:
-            recipe = OwnRecipe(budget_per_day=trial.budget_per_day, seed=seed, synthetic=150, epochs=1)
-        return partial(own_outcome, teach_place(normal, recipe))
+        return partial(own_outcome, teach_place(normal, _recipe(trial, config, seed)))
 
     yield METHOD, True, detector
     for method in (*BASELINES, ALWAYS):
@@ -123,8 +131,33 @@ def _methods(
             return fit_baseline(method, normal, trial.budget_per_day, seed).outcome
 
         yield method.name, method.is_seeded, baseline
-    if trial.labelled is not None:
-        yield "boosting, labels", True, lambda seed: fit_labelled(trial, normal, seed).outcome
+
+
+def _labelled_methods(trial: Trial, normal: NormalFit, config: PlantsConfig) -> Iterator[Method]:
+    """Yield the methods that learn from labelled attacks: on all columns, and on columns other than those judged."""
+    if trial.labelled is None:
+        return
+    (draw,), recordings, events = trial.draws, trial.labelled.recordings, trial.labelled.events
+    halves = column_halves(events)
+
+    def detector(seed: int, chosen: Sequence[AttackEvent] = events) -> Judging:
+        labelled = Labelled.of(recordings, chosen, trial.plant.template)
+        return partial(own_outcome, teach_place(normal, _recipe(trial, config, seed), labelled=labelled))
+
+    def boosted(seed: int, chosen: Sequence[AttackEvent] = events) -> Judging:
+        labelled = Labelled.of(recordings, chosen, trial.plant.template)
+        assert labelled is not None
+        return BoostedDetector(normal, _recipe(trial, config, seed), labelled).outcome
+
+    yield LABELLED, True, detector
+    yield "boosting, labels", True, boosted
+    yield "boosting of readings, labels", True, lambda seed: fit_labelled(trial, normal, seed).outcome
+    for name, fit in ((OTHER_COLUMNS, detector), ("boosting, labels of other columns", boosted)):
+
+        def unseen(seed: int, fit: Callable[[int, Sequence[AttackEvent]], Judging] = fit) -> Judging:
+            return judge_by_halves(draw, halves, [fit(seed, on(half, events)) for half in halves])
+
+        yield name, True, unseen
 
 
 def _figures(trial: Trial, normal: NormalFit, judge: Judging, *, with_events: bool) -> dict[str, Any]:

@@ -9,8 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.cli import main
+from graphghha.exports.attack_labels import AttackEvent
+from graphghha.exports.recordings import Recording
 from graphghha.lab.bench.pages.index import write_pages
+from graphghha.lab.bench.plants.columns import column_halves, judge_by_halves, on
 from graphghha.lab.bench.plants.judged import budget_threshold
+from graphghha.lab.bench.plants.trials import Draw
+from graphghha.lab.evaluation.own_evaluate import Outcome
 
 NORMAL, ROWS = 4000, 4300
 NAMES = ("levelSetting", "feedVal", "towerLevel", "outletFlow", "boilerTemp")
@@ -73,7 +78,10 @@ def test_every_method_is_judged_and_the_page_shows_it(folder, tmp_path):
     found = json.loads(result.stdout)
     rows = {(row["dataset"], row["method"]): row for row in found["rows"]}
     assert found["config"]["datasets"] == ["eds", "batadal"]
-    assert {method for dataset, method in rows if dataset == "EDS"} >= {"graphghha", "always", "boosting, labels"}
+    labelled = {"graphghha, labels", "graphghha, labels of other columns", "boosting, labels"}
+    assert {method for dataset, method in rows if dataset == "EDS"} >= {"graphghha", "always"} | labelled
+    assert not any("labels" in method for dataset, method in rows if dataset == "BATADAL"), "it has none to learn from"
+    assert rows["EDS", "graphghha, labels"]["f1"] > 0.8 and rows["EDS", "graphghha, labels"]["hit_at_1"] == 1.0
     own, always = rows["EDS", "graphghha"], rows["EDS", "always"]
     assert own["f1"] > max(0.8, always["f1"]) and always["false_positive_rate"] == 1.0
     assert {event["nodes"][0] for event in own["events"]} == {"towerLevel", "feedVal"}
@@ -81,6 +89,23 @@ def test_every_method_is_judged_and_the_page_shows_it(folder, tmp_path):
     (page, _) = write_pages([found], tmp_path / "pages")
     text = page.read_text()
     assert "smoke run" in text and "| graphghha |" in text and "## A water network" in text
+    assert "| sensor | 1.00 / 1.00 |" in text, "attacks by class, the first column is graphghha"
+
+
+def test_columns_attacked_together_are_in_the_same_half_and_judged_by_the_other():
+    targets = (("b",), ("a", "d"), ("c",), ("d", "e"), ())
+    events = [AttackEvent(number, 5, 9, nodes, "", "") for number, nodes in enumerate(targets)]
+    halves = column_halves(events)
+    assert halves == ({"a", "d", "e", "c"}, {"b"})
+    recordings = tuple(Recording(f"r{n}", (), np.arange(9), np.zeros((9, 1))) for n in range(len(targets)))
+    draw = Draw(recordings=recordings, events=tuple(events))
+    judges = [
+        lambda own, mark=mark: Outcome(np.full(9, mark), np.zeros(9, np.bool_), np.zeros((9, 1), np.float32))
+        for mark in (0.0, 1.0)
+    ]
+    judged = judge_by_halves(draw, halves, judges)(recordings)
+    assert judged.score.reshape(-1, 9)[:, 0].tolist() == [0.0, 1.0, 1.0, 1.0, 0.0], "who learned from the other half"
+    assert [event.nodes for event in on(halves[0], events)] == [("a", "d"), ("c",), ("d", "e")]
 
 
 def test_a_folder_without_the_data_sets_is_refused(tmp_path):
