@@ -72,7 +72,7 @@ def build_series(raw: RawPoint, units: Mapping[str, str], *, keep_unit: bool = F
     resolution = None if cells.states else value_step(values)
     si_unit, shift, scale, problem = (unit, 0.0, 1.0, "") if keep_unit else to_si(unit, kind)
     if problem:
-        guesses.append(Guess(raw.name, "unit", "as it is", problem))
+        guesses.append(Guess(raw.name, "unit", f"{unit} as it is", problem))
     return Series(
         name=raw.name,
         file=raw.file,

@@ -8,6 +8,7 @@ from graphghha.exports.findings import Finding, Topic
 from graphghha.exports.notes import Guess, counted, span_text
 
 MOST_NAMES = 4
+MOST_LINES = 12  # of one topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,15 @@ def summary_lines(check: DataCheck) -> Iterator[str]:
 
 def lines(check: DataCheck) -> Iterator[str]:
     """Yield the findings, then what was guessed."""
+    by_topic: dict[str, list[Group]] = {}
     for group in group_findings(check.findings):
-        yield f"{group.topic:<10} {group.names}: {group.sentence}"
+        by_topic.setdefault(group.topic, []).append(group)
+    for topic, groups in by_topic.items():
+        for group in groups[:MOST_LINES]:
+            yield f"{topic:<10} {group.names}: {group.sentence}"
+        if rest := groups[MOST_LINES:]:
+            names = {about for group in rest for about in group.abouts}
+            yield f"{topic:<10} and {len(names)} further points or files; --json and --html list all of them"
     if not check.findings:
         yield "nothing odd was found"
     guesses = [group for group in group_guesses(check.guesses) if group.topic not in ("order", "doubled hour")]

@@ -1,7 +1,7 @@
 """The times of a whole file in UTC: the order of its dates, the zone of its clock, what happened at changes of it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,10 @@ class FileTimes:
     omissions: tuple[Omission, ...] = ()
 
 
-def blocks_of(plan: FilePlan, columns: Sequence[int]) -> Iterator[Any]:
-    """Yield record batches with these columns of a file, named by their number."""
+def blocks_of(plan: FilePlan, columns: Sequence[int], torn: list[str] | None = None) -> Iterator[Any]:
+    """Yield record batches with these columns of a file, named by their number; torn rows are added to `torn`."""
     if plan.table is not None:
-        yield from open_table(plan.path, plan.table, columns)
+        yield from open_table(plan.path, plan.table, columns, torn)
         return
     try:
         names = [plan.names[number] for number in columns]
@@ -74,9 +74,20 @@ def read_times(
     `points` [n] are the points of the rows of a long table.
     """
     columns = [plan.time.date] + ([] if plan.time.clock is None else [plan.time.clock])
-    blocks = list(blocks_of(plan, columns))
+    torn: list[str] = []
+    blocks = list(blocks_of(plan, columns, torn))
     if not blocks:
         return FileTimes(np.empty(0, np.int64), np.empty(0, np.int64))
+    found = _times_of(plan, blocks, zone, order, points)
+    if rows := [text for text in torn if any(mark.isalnum() for mark in text)]:
+        reason = f"more or fewer fields than there are columns, such as {rows[0][:40]!r}"
+        return replace(found, omissions=(*found.omissions, Omission(plan.about, "row", len(rows), reason)))
+    return found
+
+
+def _times_of(
+    plan: FilePlan, blocks: list[Any], zone: Zone, order: Order | None, points: NDArray[np.int32] | None
+) -> FileTimes:
     kind = blocks[0].column(0).type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return _from_timestamps(plan, [block.column(0) for block in blocks], zone, points)
@@ -118,7 +129,7 @@ def _from_fields(
             has_offset |= chosen_rows
     known = local != NO_TIME
     utc = np.where(known, local - offsets, NO_TIME)
-    if not has_offset.all():
+    if not (has_offset | ~known).all():
         naive, more, left = _by_clock(plan, np.where(has_offset, NO_TIME, local), zone, points)
         utc = np.where(has_offset, utc, naive)
         guesses += more

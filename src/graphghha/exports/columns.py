@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphghha.errors import SchemaError
 from graphghha.exports.values import Cell, read_cell, state_words
 from graphghha.plants.arrow import pa, pc
+from graphghha.plants.units import conversion
 
 MOST_TEXTS = 100_000  # distinct texts of a column that are kept; a column with more holds remarks, not readings
 
@@ -68,11 +70,11 @@ class ColumnBuilder:
         is_numeric |= any(np.isfinite(cell.number) for cell in cells)
         states = () if is_numeric else state_words(words)
         code_of = {word.lower(): float(code) for code, word in enumerate(states)}
-        numbers = [code_of.get((cell.word or "").lower(), np.nan) if states else cell.number for cell in cells]
+        unit = _common_unit(units)
+        numbers = [code_of.get((cell.word or "").lower(), np.nan) if states else _in(unit, cell) for cell in cells]
         table = np.array([*numbers, np.nan])
         blocks = [table[block] if block.dtype == np.int32 else block for block in self._numbers]
         values = np.concatenate(blocks).astype(np.float64)
-        unit = units.most_common(1)[0][0] if len(units) == 1 else None
         return Column(values, states, missing, Counter() if states else words, unit)
 
     def _codes(self, block: Any) -> NDArray[np.int32]:
@@ -107,6 +109,30 @@ def _sort_texts(cells: list[Cell], counts: NDArray[np.int64]) -> tuple[Counter[s
         elif cell.unit:
             units[cell.unit] += count
     return words, missing, units
+
+
+def _common_unit(units: Counter[str]) -> str | None:
+    """Return the unit of most cells if all others can be converted to it: dashboards write 980 W, then 1.02 kW."""
+    if not units:
+        return None
+    usual = units.most_common(1)[0][0]
+    return usual if all(_is_convertible(unit, usual) for unit in units) else None
+
+
+def _is_convertible(unit: str, wanted: str) -> bool:
+    try:
+        conversion(unit, wanted)
+    except SchemaError:
+        return False
+    return True
+
+
+def _in(unit: str | None, cell: Cell) -> float:
+    """Return the number of a cell in the unit of its column."""
+    if unit is None or cell.unit is None or cell.unit == unit:
+        return cell.number
+    shift, scale = conversion(cell.unit, unit)
+    return (cell.number - shift) * scale
 
 
 def to_numpy(column: Any) -> NDArray[np.float64]:

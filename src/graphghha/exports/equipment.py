@@ -9,18 +9,36 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graphghha.exports.naming import Kind, words_of
+from graphghha.exports.naming import Kind, quantity_of_unit, words_of
 from graphghha.exports.notes import Guess
+from graphghha.plants.units import canonical, inner
 
 _NUMBER = r"\d{1,5}[A-Za-z]?(?:[-_]\d{1,4}(?=[-_./: ]|$))?"  # 12, 12A, 1-04
 _EQUIPMENT = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
 _SINGLE = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
-# equipment that may stand behind other equipment in a name, or have no separator behind its number
-_KNOWN = r"(?:AHU|RTU|DOAS|MAU|VAV|CAV|FCU|FPB|FPVAV|TU|HP|WSHP|CH|BLR|CT|HX|CRAC)"
-_NESTED = re.compile(rf"({_KNOWN})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)", re.IGNORECASE)
-_JOINED = re.compile(rf"({_KNOWN})(\d{{1,5}})([A-Za-z]\S.*)", re.IGNORECASE)
+# equipment that may stand anywhere in a name, have no separator behind its number, or a letter for a number
+_KNOWN = r"(?i:AHU|RTU|DOAS|MAU|VAV|CAV|FCU|FPB|FPVAV|TU|HP|WSHP|CH|BLR|CT|HX|CRAC)"
+_INNER = re.compile(rf"(?<![A-Za-z0-9])(({_KNOWN})[-_ ]?({_NUMBER}|[A-Z]\d{{2,4}}))[-_ ]+(?=\S)")
+_JOINED = re.compile(rf"(({_KNOWN})(\d{{1,5}}))(?=[A-Za-z]\S)")
+_LETTERED = re.compile(rf"({_KNOWN})[-_ ]([A-Z]{{1,2}}-?\d{{0,4}})")
 # parts of paths that are places or engines, not equipment
-_PLACES = ("B", "F", "L", "FL", "LVL", "SITE", "BLDG", "BUILDING", "FLOOR", "FLR", "LEVEL", "WING")
+_PLACES = (
+    "B",
+    "F",
+    "L",
+    "FL",
+    "LVL",
+    "SITE",
+    "BLDG",
+    "BUILDING",
+    "FLOOR",
+    "FLR",
+    "LEVEL",
+    "WING",
+    "AREA",
+    "LINE",
+    "STATION",
+)
 _ENGINES = ("NAE", "NCE", "NIE", "NAJ", "JACE", "N", "FC", *_PLACES)
 ALIKE = 0.4  # share of points that two copies have in common at least
 
@@ -39,44 +57,49 @@ class Template:
         return tuple(copy for copy in self.copies if (copy, role) not in self.points)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of equipment in a name: its letters and number, how it is written, and what stands behind it."""
+
+    letters: str
+    number: str
+    text: str
+    rest: str
+
+
 def split_name(name: str) -> tuple[str, str, str]:
     """Return the letters and the number of the equipment in a name, and the rest; empty texts if there is none."""
-    *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
-    if match := _SINGLE.fullmatch(last.strip()) or _JOINED.fullmatch(last.strip()):
-        if (inner := _NESTED.fullmatch(match[3].strip())) and inner[1].upper() != match[1].upper():
-            match = inner
-        return match[1].upper(), _number(match[2]), match[3].strip()
-    for at in reversed(range(len(path))):
-        found = [each for each in _EQUIPMENT.findall(path[at]) if each[0].upper() not in _PLACES]
-        if found:
-            letters, number = found[-1]
-            rest = "-".join(part.strip() for part in (*path[at + 1 :], last))
-            return letters.upper(), _number(number), rest
-    return "", "", name.strip()
-
-
-def _number(text: str) -> str:
-    return text.upper().replace("_", "-")
+    pieces = _pieces(name)
+    return (pieces[-1].letters, pieces[-1].number, pieces[-1].rest) if pieces else ("", "", name.strip())
 
 
 def parent_of(name: str) -> str:
     """Return the piece of equipment in front of that of a name, `AHU1` of `AHU1/VAV-12/ZN-T`, or an empty text."""
-    *path, last = [part for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
-    if match := _SINGLE.fullmatch(last.strip()):
-        inner = _NESTED.fullmatch(match[3].strip())
-        if inner and inner[1].upper() != match[1].upper():
-            return last.strip()[: match.start(3)].rstrip("-_./: ")
-    else:
-        own = next((part for part in reversed(path) if _is_piece(part)), None)
-        path = path[: path.index(own)] if own else []
-    for part in reversed(path):
-        if (found := _EQUIPMENT.search(part)) and found[1].upper() not in _ENGINES:
-            return found[0]
-    return ""
+    *others, own = _pieces(name) or [_Piece("", "", "", "")]
+    above = [each for each in others if each.letters not in _ENGINES and each.letters != own.letters]
+    return above[-1].text if above else ""
 
 
-def _is_piece(part: str) -> bool:
-    return any(letters.upper() not in _PLACES for letters, _ in _EQUIPMENT.findall(part))
+def _pieces(name: str) -> list[_Piece]:
+    """Return the pieces of equipment that a name goes through, from the outermost on."""
+    *path, last = [part.strip() for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
+    found = []
+    for at, part in enumerate(path):
+        rest = "-".join((*path[at + 1 :], last))
+        if match := _LETTERED.fullmatch(part):
+            found.append(_piece(match[1], match[2], part, rest))
+            continue
+        inside = [match for match in _EQUIPMENT.finditer(part) if match[1].upper() not in _PLACES]
+        found += [_piece(match[1], match[2], match[0], rest) for match in inside]
+    inner = list(_INNER.finditer(last)) or list(_JOINED.finditer(last))[:1]
+    found += [_piece(match[2], match[3], match[1], last[match.end() :]) for match in inner]
+    if not found and (match := _SINGLE.fullmatch(last)):
+        found.append(_piece(match[1], match[2], last[: match.start(3)].rstrip("-_./: "), match[3]))
+    return found
+
+
+def _piece(letters: str, number: str, text: str, rest: str) -> _Piece:
+    return _Piece(letters.upper(), number.upper().replace("_", "-"), text, rest.strip())
 
 
 def role_of(rest: str, kind: Kind) -> str:
@@ -91,11 +114,15 @@ def role_of(rest: str, kind: Kind) -> str:
 
 
 def find_templates(
-    points: Mapping[str, Kind], site: str, stated: Mapping[str, tuple[str, str]] | None = None
+    points: Mapping[str, Kind],
+    site: str,
+    stated: Mapping[str, tuple[str, str]] | None = None,
+    units: Mapping[str, str | None] | None = None,
 ) -> tuple[tuple[Template, ...], tuple[Guess, ...]]:
     """Return the templates of an export, copies in natural order, and what was guessed.
 
-    `stated` gives the piece of equipment and the role of points for which these are known.
+    `stated` gives the piece of equipment and the role of points for which these are known. Points with units of
+    different quantities have different roles.
     """
     known, points = _stated_templates(points, stated or {})
     pieces: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
@@ -109,6 +136,7 @@ def find_templates(
             guesses.append(Guess(name, "role", name, f"{own[role]!r} has the same words and equipment"))
             role = name
         own[role] = name
+    _part_quantities(pieces, units or {})
     guesses += _place_loose(loose, pieces)
     templates = list(known)
     for letters in dict.fromkeys(letters for letters, _ in pieces):
@@ -142,6 +170,24 @@ def _stated_templates(
         name = letters if len(group) > 1 and letters and letters not in taken else group[0]
         templates.append(Template(name, tuple(group), roles, owned))
     return templates, {name: kind for name, kind in points.items() if name not in stated}
+
+
+def _part_quantities(pieces: Mapping[tuple[str, str], dict[str, str]], units: Mapping[str, str | None]) -> None:
+    """Give points of one name roles of their own where they measure different things: `AIT-302.PV` in pH is no copy."""
+    measured: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for (letters, _), own in pieces.items():
+        for role, point in own.items():
+            if quantity := _quantity(units.get(point)):
+                measured[letters, role].add(quantity)
+    for (letters, _), own in pieces.items():
+        for role, point in list(own.items()):
+            unit = units.get(point)
+            if unit and len(measured[letters, role]) > 1:
+                own[f"{role}-{canonical(unit)}"] = own.pop(role)
+
+
+def _quantity(unit: str | None) -> str | None:
+    return (quantity_of_unit(unit) or inner(unit)) if unit else None
 
 
 def _place_loose(loose: dict[str, str], pieces: dict[tuple[str, str], dict[str, str]]) -> list[Guess]:

@@ -42,13 +42,18 @@ class Omission:
 
 
 def note_lines(notes: Sequence[Guess | Omission]) -> Iterator[str]:
-    """Yield guesses and omissions as lines; equal ones are listed once, with some of those they concern."""
-    groups: dict[str, list[str]] = {}
+    """Yield guesses and omissions as lines; equal ones are listed once, with some of those they concern.
+
+    Guesses with the same value are equal, and the reason of the first stands for all of them.
+    """
+    groups: dict[tuple[str, str], list[Guess | Omission]] = {}
     for note in notes:
-        said = f"{note.what} {note.value}: {note.reason}" if isinstance(note, Guess) else f"left out: {note.reason}"
-        groups.setdefault(said, []).append(note.about)
-    for said, abouts in groups.items():
+        key = (note.what, note.value) if isinstance(note, Guess) else ("left out", note.reason)
+        groups.setdefault(key, []).append(note)
+    for (what, value), same in groups.items():
+        abouts = list(dict.fromkeys(note.about for note in same))
         more = len(abouts) - MOST_NAMES
+        said = f"{what} {value}: {same[0].reason}" if isinstance(same[0], Guess) else f"left out: {value}"
         yield ", ".join(abouts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") + f": {said}"
 
 

@@ -70,7 +70,9 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
         guesses.append(Guess(name, "step", "60 s", "no point is sampled at a fixed interval"))
     given = _Given(graph, alive) if graph is not None else None
     stated = given.stated if given else {}
-    templates, found = find_templates({point: series.kind for point, series in alive.items()}, name, stated)
+    kinds = {point: series.kind for point, series in alive.items()}
+    units = {point: series.stated_unit for point, series in alive.items()}
+    templates, found = find_templates(kinds, name, stated, units)
     signals = {template.name: _signals(template, alive, given) for template in templates}
     guesses += found + _unknown(signals)
     if given is None:

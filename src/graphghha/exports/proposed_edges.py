@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphghha.exports.equipment import Template
+from graphghha.exports.equipment import Template, split_name
 from graphghha.exports.learned import learn_edges
 from graphghha.exports.notes import Guess
 from graphghha.exports.proposed_signals import SignalProposal
@@ -18,6 +18,7 @@ from graphghha.exports.usual_edges import Member, Triple, edges_between, edges_i
 from graphghha.graph import CpsGraph, Node
 
 MOST_LONELY = 3
+FEWEST_FEEDING = 3  # points of a piece that is taken to feed others because it is the only one without copies
 MOST_USUAL = 8  # edges a signal, above which the data are asked
 MOST_ROWS, BLOCKS, FEWEST_ROWS = 6000, 12, 256
 
@@ -191,8 +192,12 @@ def joining_edges(
         edges += _joined(by_name[source], by_name[target], roles, tuple(joined))
     rest = [each for each in templates if each.name != site and not any(copy in named for copy in each.copies)]
     for central, box in _by_letters(rest):
-        guesses.append(Guess(box.name, "fed by", central.name, "it is the equipment that such copies usually hang on"))
-        edges += _joined(central, box, roles, ())
+        numbered = _by_number(central, box)
+        reason = "it is the equipment that such copies usually hang on"
+        if numbered:
+            reason += "; their numbers begin with that of the one that feeds them"
+        guesses.append(Guess(box.name, "fed by", ", ".join(central.copies), reason))
+        edges += _joined(central, box, roles, numbered)
     edges += _weather(templates, roles, edges)
     return tuple(edges), tuple(guesses)
 
@@ -228,11 +233,36 @@ def _by_letters(templates: Sequence[Template]) -> Iterator[tuple[Template, Templ
     boxes = [each for each in templates if len(each.copies) > 1 and not letters(each).startswith(_CENTRAL[:8])]
     named = [each for each in boxes if letters(each) in _TERMINAL]
     central = [each for each in templates if letters(each) in _CENTRAL and each not in boxes]
-    single = [each for each in templates if len(each.copies) == 1]
+    single = [each for each in templates if len(each.copies) == 1 and len(each.roles) >= FEWEST_FEEDING]
     for box in named or boxes:
         for source in central or (single if len(single) == 1 else []):
             if source is not box:
                 yield source, box
+
+
+def _by_number(central: Template, box: Template) -> tuple[tuple[str, str], ...]:
+    """Return which copy feeds which if numbers show it: AHU-1 feeds VAV-1-04 and VAV-104, AHU_N feeds VAV_N04."""
+    if len(central.copies) < 2:
+        return ()
+    heads = {copy: _number(copy).lstrip("0") for copy in central.copies}
+    pairs = []
+    for copy in box.copies:
+        number = _number(copy).lstrip("0")
+        first, _, more = number.partition("-")
+        above = [
+            source
+            for source, head in heads.items()
+            if head and (first == head if more else number.startswith(head) and len(number) >= len(head) + 2)
+        ]
+        if len(above) != 1:
+            return ()
+        pairs.append((above[0], copy))
+    return tuple(pairs)
+
+
+def _number(copy: str) -> str:
+    """Return what stands behind the letters of a piece of equipment: `1-04` of `VAV-1-04`."""
+    return split_name(f"{copy}/x")[1]
 
 
 def edges_of_graph(

@@ -3,6 +3,7 @@
 Memory is bounded by one file: its times (8 bytes for each row) and the readings of a group of its columns.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +16,14 @@ from graphghha.errors import DataError
 from graphghha.exports.build import RawPoint, build_series
 from graphghha.exports.clock import Zone, blocks_of, find_orders, find_zone, read_times
 from graphghha.exports.columns import Column, ColumnBuilder
+from graphghha.exports.file_names import without_date
 from graphghha.exports.notes import Guess, Omission
 from graphghha.exports.options import ExportOptions
 from graphghha.exports.plan import FilePlan, Layout, NotReadableError, header_unit, plan_file
 from graphghha.exports.quality import bad_qualities
 from graphghha.exports.series import Series
-from graphghha.exports.times import Order
+from graphghha.exports.times import NO_TIME, Order
+from graphghha.exports.values import state_words
 from graphghha.exports.vocabulary import VALUE_WORDS
 from graphghha.plants.arrow import pa, pc
 
@@ -172,7 +175,9 @@ class ExportReader:
         name, unit = header_unit(plan, number)
         label = ""
         if plan.layout is Layout.POINT and (len(self.plans) > 1 or name.lower() in VALUE_WORDS or not name):
-            label, name = name, plan.path.stem
+            known = utc_ms[utc_ms != NO_TIME]
+            span = (int(known.min()), int(known.max())) if len(known) else None
+            label, name = name, without_date(plan.path.stem, span)
         if cells.is_text:
             return Omission(f"{plan.about}: {name}", "column", 1, _why_text(cells))
         settings = plan.table.settings if plan.table else {}
@@ -196,8 +201,9 @@ class ExportReader:
         if (more := len(rows.names) - MOST_POINTS) > 0:
             yield Omission(plan.about, "point", more, f"more than {MOST_POINTS} names")
         counts = np.bincount(rows.codes, minlength=len(rows.names))
+        timed = np.bincount(rows.codes[utc_ms != NO_TIME], minlength=len(rows.names)) > 0
         for chosen in _groups(counts[:MOST_POINTS], self._group_bytes // 16):
-            yield from self._long_group(plan, utc_ms, rows, chosen)
+            yield from self._long_group(plan, utc_ms, rows, chosen, timed)
 
     def _long_group(
         self,
@@ -205,7 +211,9 @@ class ExportReader:
         utc_ms: NDArray[np.int64],
         long: "_LongRows",
         chosen: range,
+        timed: NDArray[np.bool_],
     ) -> Iterator[Series | Omission]:
+        """Yield the chosen points; a name that stands in rows without a time only, such as a second header, is none."""
         codes, names, units = long.codes, long.names, long.units
         value, quality = plan.values[0], plan.quality_of(plan.values[0])
         decimal = plan.table.decimal if plan.table else "."
@@ -224,7 +232,7 @@ class ExportReader:
                 rows = order[starts[offset] : starts[offset + 1]]
                 builders[chosen.start + offset].add(block.column(0).take(pa.array(rows)))
         marked = flags.finish() if flags else None
-        for code in chosen:
+        for code in filter(timed.__getitem__, chosen):
             rows = np.flatnonzero(codes == code)
             cells = builders.pop(code).finish()
             if cells.is_text:
@@ -348,11 +356,15 @@ def merge_parts(series: Sequence[Series]) -> tuple[Series, ...]:
 
 
 def _join(parts: list[Series]) -> Series:
+    parts = _alike_states(parts)
     units = {part.unit for part in parts if len(part)}
-    states = {part.states for part in parts if len(part)}
-    if len(units) > 1 or len(states) > 1:
-        files = ", ".join(part.file.name for part in parts)
-        raise DataError(f"{parts[0].name}: {files} give it different units or states; make them alike")
+    if len(units) > 1:
+        first = next(part for part in parts if len(part))
+        other = next(part for part in parts if len(part) and part.unit != first.unit)
+        raise DataError(
+            f"{first.name}: its unit is {first.unit or 'not stated'} in {first.file.name} and "
+            f"{other.unit or 'not stated'} in {other.file.name}; make them alike, or leave one of the files out"
+        )
     times = np.concatenate([part.times_ms for part in parts])
     values = np.concatenate([part.values for part in parts])
     order = np.argsort(times, kind="stable")
@@ -361,6 +373,21 @@ def _join(parts: list[Series]) -> Series:
     best = max(parts, key=len)
     omissions = tuple(omission for part in parts for omission in part.omissions)
     return replace(best, times_ms=times[keep], values=values[keep], omissions=omissions)
+
+
+def _alike_states(parts: list[Series]) -> list[Series]:
+    """Give all parts the same states: a switch that stood still in one month showed one of its words only."""
+    if len({part.states for part in parts if part.states}) < 2:
+        return parts
+    seen = Counter(word for part in parts for word in part.states if not word.startswith("not "))
+    states = state_words(seen + seen)
+    code_of = {word.lower(): float(code) for code, word in enumerate(states)}
+    alike = []
+    for part in parts:
+        table = np.array([code_of.get(word.lower(), np.nan) for word in part.states])
+        values = table[part.values.astype(np.int64)] if part.states else part.values
+        alike.append(replace(part, states=states, values=values))
+    return alike
 
 
 def first_time_ms(series: Sequence[Series]) -> int | None:

@@ -1,7 +1,8 @@
 """Exported files of a plant of the user's own as recordings: rows at the plant's step, in the units of its file.
 
-Files with different points that overlap in time are one recording; files that share points are recordings of their own.
-A reading is used until it is stale; a point that reports on change keeps its value until its next record.
+Files that overlap in time or continue one another (a file a day, a month, a point) are one recording. Files that give
+a point different values for the same times, or lie far apart, are recordings of their own. A reading is used until it
+is stale; a point that reports on change keeps its value until its next record.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphghha._util.suggest import did_you_mean
 from graphghha.errors import DataError, SchemaError
+from graphghha.exports.file_names import without_date
 from graphghha.exports.headers import split_header
 from graphghha.exports.notes import counted
 from graphghha.exports.options import ExportOptions
@@ -24,6 +26,9 @@ from graphghha.plants.units import conversion
 
 MOST_CELLS = 200_000_000
 FEWEST_ROWS = 3
+LONGEST_BREAK_MS = 86_400_000  # between two files of one recording, and at most this share of the longer one:
+LONGEST_BREAK = 0.1
+MOST_EQUAL = 0.9  # share of the readings that two files have in common where they overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +61,52 @@ class RecordedData:
         return sum(each.hours for each in self.recordings) / 24
 
 
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """Readings of one point [n] in the unit of the plant, in the order of time."""
+
+    times_ms: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def joined(self, other: "_Readings") -> "_Readings":
+        """Return these readings and later or overlapping ones; of two for one time the first stays."""
+        times = np.concatenate([self.times_ms, other.times_ms])
+        order = np.argsort(times, kind="stable")
+        keep = order[np.append(True, np.diff(times[order]) != 0)]
+        return _Readings(times[keep], np.concatenate([self.values, other.values])[keep])
+
+
 @dataclass(slots=True)
 class _Group:
-    """Files that make one recording: the series of each point."""
+    """Files that make one recording: the readings of each point."""
 
     files: list[Path]
-    series: dict[int, Series]
+    points: dict[int, _Readings]
 
     @property
     def span(self) -> tuple[int, int]:
-        filled = [each for each in self.series.values() if len(each)]
-        return min(int(s.times_ms[0]) for s in filled), max(int(s.times_ms[-1]) for s in filled)
+        ends = [(int(own.times_ms[0]), int(own.times_ms[-1])) for own in self.points.values()]
+        return min(first for first, _ in ends), max(last for _, last in ends)
+
+    def takes(self, other: "_Group") -> bool:
+        """Return whether files with readings from a later time on belong to this recording."""
+        (first, last), (start, end) = self.span, other.span
+        if start > last + min(LONGEST_BREAK_MS, LONGEST_BREAK * max(last - first, end - start)):
+            return False
+        common = equal = between = 0
+        for at in self.points.keys() & other.points.keys():
+            mine, theirs = self.points[at], other.points[at]
+            _, own, their = np.intersect1d(mine.times_ms, theirs.times_ms, return_indices=True)
+            common += len(own)
+            equal += int((mine.values[own] == theirs.values[their]).sum())
+            between += int((theirs.times_ms < mine.times_ms[-1]).sum())
+        return equal >= MOST_EQUAL * common and common >= MOST_EQUAL * between
+
+    def add(self, other: "_Group") -> None:
+        """Take the files and readings of another group."""
+        self.files += other.files
+        for at, own in other.points.items():
+            self.points[at] = self.points[at].joined(own) if at in self.points else own
 
 
 def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
@@ -76,9 +116,12 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     )
     points = plant.template.points
     columns = {plant.reporting[node].column: at for at, node in enumerate(points)}
-    by_file: dict[Path, dict[int, Series]] = {}
+    by_file: dict[Path, dict[int, _Readings]] = {}
     others: list[str] = []
     named: set[int] = set()
+    limits = Points.from_names(plant, points)
+    dropped = np.zeros(len(points), np.int64)
+    strange: dict[str, int] = {}  # words that are none of the states of a point, how often each occurs
     for series in reader.series():
         at = columns.get(series.name, columns.get(series.column, columns.get(split_header(series.column).name)))
         if at is None:
@@ -86,15 +129,21 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
             continue
         named.add(at)
         if len(series):
-            by_file.setdefault(series.file, {})[at] = series
-    named |= {columns[file.path.stem] for file in reader.reports if not file.is_read and file.path.stem in columns}
+            values = _readings(series, plant, points[at])
+            _count_strange(strange, series, values, plant, points[at])
+            impossible = limits.impossible(np.full(len(values), at, np.int32), values)
+            dropped[at] += int(impossible.sum())
+            keep = ~impossible & np.isfinite(values)
+            own = by_file.setdefault(series.file, {})
+            if keep.any():
+                own[at] = _Readings(series.times_ms[keep], values[keep])
+    unread = {stem for file in reader.reports if not file.is_read for stem in _stems(file.path)}
+    named |= {columns[stem] for stem in unread if stem in columns}
     _refuse_missing(plant, by_file, named, others, paths)
-    limits = Points.from_names(plant, points)
-    dropped = np.zeros(len(points), np.int64)
     recordings: list[Recording] = []
-    notes: list[str] = []
-    for group in _groups(by_file):
-        recording = _lay(group, plant, limits, dropped, notes)
+    notes = [f"{counted(count, 'reading')} of {text}" for text, count in strange.items()]
+    for group in _groups({path: own for path, own in by_file.items() if own}):
+        recording = _lay(group, plant)
         if len(recording.times_ms) >= FEWEST_ROWS:
             recordings.append(recording)
     if not recordings:
@@ -105,9 +154,13 @@ def read_recordings(paths: Sequence[Path], plant: Plant) -> RecordedData:
     return RecordedData(tuple(recordings), (*notes, *_notes(plant, others, dropped)))
 
 
+def _stems(path: Path) -> tuple[str, str]:
+    return path.stem, without_date(path.stem)
+
+
 def _refuse_missing(
     plant: Plant,
-    by_file: dict[Path, dict[int, Series]],
+    by_file: dict[Path, dict[int, _Readings]],
     named: set[int],
     others: Sequence[str],
     paths: Sequence[Path],
@@ -132,39 +185,26 @@ def _refuse_missing(
         )
 
 
-def _groups(by_file: dict[Path, dict[int, Series]]) -> list[_Group]:
+def _groups(by_file: dict[Path, dict[int, _Readings]]) -> list[_Group]:
     """Return the files that belong together, in the order of time."""
-    single = [_Group([path], own) for path, own in by_file.items()]
-    if sum(len(each.series) for each in single) == len({at for each in single for at in each.series}):
-        joined = _Group([], {})
-        for each in single:
-            joined.files += each.files
-            joined.series |= each.series
-        return [joined]
+    single = [_Group([path], dict(own)) for path, own in by_file.items()]
     groups: list[_Group] = []
+    are_apart = sum(len(each.points) for each in single) == len({at for each in single for at in each.points})
     for each in sorted(single, key=lambda group: group.span):
-        first, last = each.span
-        host = next(
-            (
-                group
-                for group in groups
-                if group.series.keys().isdisjoint(each.series) and group.span[0] <= last and first <= group.span[1]
-            ),
-            None,
-        )
+        # files without a common point are the parts of one export, whenever each of them begins
+        host = next((group for group in groups if are_apart or group.takes(each)), None)
         if host is None:
             groups.append(each)
         else:
-            host.files += each.files
-            host.series |= each.series
+            host.add(each)
     return groups
 
 
-def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64], notes: list[str]) -> Recording:
+def _lay(group: _Group, plant: Plant) -> Recording:
     step_ms = round(plant.step_s * 1000)
     nodes = plant.template.points
-    leading = [s for at, s in group.series.items() if not plant.reporting[nodes[at]].is_held] or list(
-        group.series.values()
+    leading = [own for at, own in group.points.items() if not plant.reporting[nodes[at]].is_held] or list(
+        group.points.values()
     )
     start = -(-min(int(each.times_ms[0]) for each in leading) // step_ms) * step_ms
     last = max(int(each.times_ms[-1]) for each in leading)
@@ -173,31 +213,29 @@ def _lay(group: _Group, plant: Plant, limits: Points, dropped: NDArray[np.int64]
         raise DataError(f"{count:,} rows of {len(nodes)} points do not fit into memory; give fewer days at once")
     times = start + step_ms * np.arange(count, dtype=np.int64)
     values = np.full((count, len(nodes)), np.nan)
-    for at, series in group.series.items():
-        own = _readings(series, plant, nodes[at])
-        if series.states and (unknown := np.isnan(own)).any():
-            word = series.states[int(series.values[int(np.argmax(unknown))])]
-            notes.append(
-                f"{nodes[at]}: {counted(int(unknown.sum()), 'reading')} such as {word!r}, which is none of its states "
-                f"{', '.join(plant.signal(nodes[at]).states)}; add it to `words` in plant.toml"
-            )
-        impossible = limits.impossible(np.full(len(own), at, np.int32), own)
-        dropped[at] += int(impossible.sum())
-        keep = ~impossible & np.isfinite(own)
-        stamps, own = series.times_ms[keep], own[keep]
-        if not len(stamps):
-            continue
-        newest = np.searchsorted(stamps, times, side="right") - 1
+    for at, own in group.points.items():
+        newest = np.searchsorted(own.times_ms, times, side="right") - 1
         known = newest >= 0
         report = plant.reporting[nodes[at]]
         if not report.is_held:
-            known &= times - stamps[newest] <= report.stale_after_s * 1000
-        values[known, at] = own[newest[known]]
+            known &= times - own.times_ms[newest] <= report.stale_after_s * 1000
+        values[known, at] = own.values[newest[known]]
     has_reading = np.isfinite(values).any(axis=1)
     first = int(np.argmax(has_reading)) if has_reading.any() else 0
     names = tuple(path.name for path in group.files)
     name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     return Recording(name, names, times[first:], values[first:])
+
+
+def _count_strange(
+    strange: dict[str, int], series: Series, values: NDArray[np.float64], plant: Plant, node: str
+) -> None:
+    """Count the readings whose word is none of the states of the point."""
+    if series.states and (unknown := np.isnan(values)).any():
+        word = series.states[int(series.values[int(np.argmax(unknown))])]
+        known = ", ".join(plant.signal(node).states)
+        text = f"{node} such as {word!r}, which is none of its states {known}; add it to `words` in plant.toml"
+        strange[text] = strange.get(text, 0) + int(unknown.sum())
 
 
 def _readings(series: Series, plant: Plant, node: str) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from graphghha.plants.arrow import pa, pacsv
 from graphghha.plants.units import is_known
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
-MOST_HEADER_LINES = 60
+MOST_HEADER_LINES = 600  # reports list their points, a line each
 MOST_LINES = 500  # looked at
 BLOCK_BYTES = 1 << 22
 _COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+")
@@ -76,6 +76,11 @@ def recognize_table(
     if sample.encoding not in ("utf-8", "utf-8-sig"):
         guesses.append(Guess(about, "encoding", sample.encoding, "its bytes are not UTF-8"))
     before = skip if header is None else header
+    if legend := _legend(sample.head[:before], separator, names):
+        example = next(iter(legend.items()))
+        reason = f"a line before them says that {example[0]} is {example[1]}"
+        guesses.append(Guess(about, "names of columns", f"{len(legend)} from a list", reason))
+        names = tuple(legend.get(name, name) for name in names)
     settings = _settings(sample.head[:before])
     if before:
         guesses.append(Guess(about, "header lines", str(before), "they come before the names of the columns"))
@@ -91,8 +96,19 @@ def recognize_table(
     )
 
 
-def open_table(path: Path, layout: TableFormat, columns: Sequence[int] | None = None) -> Iterator[Any]:
-    """Yield record batches of text with the columns asked for, named by their number; torn rows are left out."""
+def open_table(
+    path: Path, layout: TableFormat, columns: Sequence[int] | None = None, torn: list[str] | None = None
+) -> Iterator[Any]:
+    """Yield record batches of text with the columns asked for, named by their number.
+
+    Rows with another number of fields are left out and added to `torn`.
+    """
+
+    def leave_out(row: Any) -> str:
+        if torn is not None:
+            torn.append(row.text or "")
+        return "skip"
+
     width = len(layout.names)
     names = [str(number) for number in range(width)]
     wanted = names if columns is None else [str(number) for number in columns]
@@ -108,7 +124,7 @@ def open_table(path: Path, layout: TableFormat, columns: Sequence[int] | None = 
                 encoding="utf8" if is_utf8 else layout.encoding,
             ),
             parse_options=pacsv.ParseOptions(
-                delimiter=layout.separator, invalid_row_handler=lambda row: "skip", newlines_in_values=False
+                delimiter=layout.separator, invalid_row_handler=leave_out, newlines_in_values=False
             ),
             convert_options=pacsv.ConvertOptions(
                 include_columns=wanted, column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False
@@ -198,6 +214,18 @@ def _decimal(body: list[list[str]], separator: str) -> tuple[str, str]:
     if all(_THOUSANDS.fullmatch(cell) for cell in commas) and separator == ",":
         return ".", ""
     return ",", f"{commas[0]} occurs, and no number with a point"
+
+
+def _legend(lines: Sequence[str], separator: str, names: Sequence[str]) -> dict[str, str]:
+    """Return what lines before the header say about its columns: `"Point_1:","AHU1.SAT"` names the column Point_1."""
+    has_suffix = any("suffix" in line.lower() for line in lines)
+    found: dict[str, str] = {}
+    for line in lines:
+        key, *rest = (cell.strip() for cell in fields_of(line, separator)) if line.strip() else ("",)
+        key = key.rstrip(": ")
+        if key in names and rest and rest[0]:
+            found[key] = ":".join(filter(None, rest[:2] if has_suffix else rest[:1]))
+    return found if 2 * len(found) >= len([name for name in names if name]) - 2 and len(found) > 0 else {}
 
 
 def _settings(lines: Sequence[str]) -> dict[str, str]:

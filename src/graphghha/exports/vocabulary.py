@@ -8,19 +8,19 @@ def _words(text: str, *phrases: str) -> frozenset[str]:
 # names of columns
 TIME_WORDS = _words(
     """time times timestamp timestamps datetime date ts t_stamp zeit zeitpunkt zeitstempel datum uhrzeit horodatage
-    heure fecha hora data ora tijd""",
+    heure fecha hora data ora tijd _time""",
     *("date time", "date/time", "date / time", "date and time", "time stamp", "datum zeit", "datum/zeit", "local time"),
 )
 NAME_WORDS = _words(
     """point name tag tagname tag_name tagid pointname point_name pointid signal sensor variable series history channel
-    object object_name metric item trend messpunkt datenpunkt""",
+    object object_name metric item trend messpunkt datenpunkt _field""",
     *("point name", "tag name", "object name", "point id", "history name", "sensor name", "trend name", "tag path"),
     *("name path reference", "item reference", "object reference", "point path", "tagpath", "path"),
 )
-GROUP_WORDS = _words("zone device equipment equip unit_id controller floor building site")
+GROUP_WORDS = _words("zone device equipment equip unit_id controller floor building site asset host station")
 VALUE_WORDS = _words(
     """value val values reading readings present_value presentvalue wert messwert valeur valor data measurement y v
-    numeric_value float_value floatvalue""",
+    numeric_value float_value floatvalue _value""",
     *("present value", "point value", "actual value", "raw value"),
 )
 UNIT_WORDS = _words("unit units uom engineering_units einheit unité unidad", "engineering units")
@@ -30,7 +30,8 @@ QUALITY_COLUMNS = _words(
 )
 REMARK_COLUMNS = _words("comment comments remark remarks note notes annotation user source description message")
 NUMBER_COLUMNS = _words(
-    "index id row rownum record recno seq sequence unnamed # no. trial experiment session fold split", "unnamed: 0"
+    "index id row rownum record recno seq sequence unnamed # no. trial experiment session fold split",
+    "unnamed: 0",
 )
 
 # cells without a value

@@ -211,7 +211,7 @@ def test_parts_of_a_point_are_joined_and_units_must_agree(tmp_path):
     x, y = merge_parts(export.series)
     assert x.values.tolist() == [1000, 2000] and y.values.tolist() == [1, 1]
     export = read(tmp_path, "time,x [kPa],y\n2021-05-30 12:00,1,1\n", "time,x [K],y\n2021-05-31 12:00,2,1\n")
-    with pytest.raises(DataError, match="different units"):
+    with pytest.raises(DataError, match="its unit is Pa in part-0.csv and degC in part-1.csv"):
         merge_parts(export.series)
 
 

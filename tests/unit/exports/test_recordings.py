@@ -43,7 +43,7 @@ def test_a_folder_with_a_file_for_each_point_is_one_recording(tmp_path):
     assert np.isnan(recording.values[9, 1]) and recording.values[10:40, 1].all() and not recording.values[40:, 1].any()
 
 
-def test_files_that_share_points_are_recordings_of_their_own(tmp_path):
+def test_sessions_that_lie_far_apart_are_recordings_of_their_own(tmp_path):
     for day in (1, 2):
         fan = ["On" if row % 30 else "Off" for row in range(120)]
         write(tmp_path / f"run{day}.csv", "time,T,FAN", minutes(120, day), [20 + row % 3 for row in range(120)], fan)
@@ -54,6 +54,29 @@ def test_files_that_share_points_are_recordings_of_their_own(tmp_path):
     labels.write_text("start,end,nodes,class,file\n2026-03-02 00:30,2026-03-02 00:40,fan;T,actuator,run2.csv\n")
     (event,) = read_labels(labels, recordings, plant)
     assert (event.recording, event.start, event.stop, event.nodes) == (1, 30, 41, ("FAN", "T"))
+
+
+def test_files_that_continue_one_another_are_one_recording(tmp_path):
+    for day in (1, 2, 3):
+        times = minutes(1440, day) + (minutes(30, day + 1) if day == 1 else [])  # the first file overlaps the second
+        values = [20 + (int(time[8:10]) * 7 + int(time[14:16])) % 5 for time in times]
+        write(tmp_path / f"day{day}.csv", "time,T,FAN", times, values, ["On" if day == 1 else ""] * len(times))
+    (recording,) = read_recordings([tmp_path], parse_plant(PLANT)).recordings
+    assert recording.files == ("day1.csv", "day2.csv", "day3.csv") and len(recording.times_ms) == 3 * 1440
+    assert (recording.values[:, 1] == 1).all(), "a point that reports on change keeps its value from file to file"
+    assert np.isfinite(recording.values).all()
+
+
+def test_files_with_other_values_for_the_same_times_are_recordings_of_their_own(tmp_path):
+    for run in (1, 2):
+        write(
+            tmp_path / f"run{run}.csv",
+            "time,T,FAN",
+            minutes(120),
+            [20 + run + row % 3 for row in range(120)],
+            ["On"] * 120,
+        )
+    assert len(read_recordings([tmp_path], parse_plant(PLANT)).recordings) == 2
 
 
 def test_readings_beyond_the_instrument_are_dropped_and_counted(tmp_path):

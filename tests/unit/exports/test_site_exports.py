@@ -1,0 +1,144 @@
+"""Exports as the systems of sites write them: reports, databases, dashboards, a file for each point and month."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from export_builders import NOON, read, reasons, table
+from graphghha.exports.equipment import parent_of, split_name
+from graphghha.exports.file_names import without_date
+from graphghha.exports.proposal import propose_plant
+from graphghha.exports.reader import merge_parts
+
+
+def rows(line, count=40, start=NOON, step_min=5):
+    return "".join(
+        (start + timedelta(minutes=step_min * row)).strftime(line).replace("{v}", f"{20 + row % 7 / 10:.1f}") + "\n"
+        for row in range(count)
+    )
+
+
+def test_a_report_lists_its_points_before_the_table(tmp_path):
+    text = (
+        '"Key            Name:Suffix                      Trend Definitions Used"\n'
+        '"Point_1:","B1.AHU1.SAT","","5 minutes"\n"Point_2:","B1.RM101","ROOM TEMP","5 minutes"\n'
+        '"Time Interval:","5 Minutes"\n""\n"<>Date","Time","Point_1","Point_2"\n'
+        + rows('"%m/%d/%Y","%H:%M:%S","{v}","No Data"', 5)
+        + rows('"%m/%d/%Y","%H:%M:%S","{v}","{v}"', 40, NOON + timedelta(hours=1))
+        + '" **** End of Report ****"\n'
+    )
+    export = read(tmp_path, text)
+    assert [each.name for each in export.series] == ["B1.AHU1.SAT", "B1.RM101:ROOM TEMP"]
+    assert [len(each) for each in export.series] == [45, 40]
+    assert "1 row left out: more or fewer fields than there are columns" in reasons(export)
+
+
+def test_an_answer_of_a_time_series_database_with_two_blocks(tmp_path):
+    head = (
+        "#group,false,false,true,true,false,false,true,true\n"
+        "#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,{kind},string,string\n"
+        "#default,_result,,,,,,,\n,result,table,_start,_stop,_time,_value,_field,device\n"
+    )
+    line = ",,0,2021-05-01T00:00:00Z,2021-06-01T00:00:00Z,%Y-%m-%dT%H:%M:%SZ,{v},{name}"
+    text = head.format(kind="double")
+    for name in ("power,inv1", "power,inv2"):
+        text += rows(line.replace("{name}", name))
+    text += "\n" + head.format(kind="string") + rows(line.replace("{v}", "run").replace("{name}", "state,inv1"))
+    export = read(tmp_path, text)
+    found = {each.name: each for each in export.series}
+    assert set(found) == {"inv1/power", "inv2/power", "inv1/state"}
+    assert found["inv1/state"].states == ("not run", "run") and len(found["inv2/power"]) == 40
+    assert "no file states a zone" not in reasons(export), "Z states it"
+
+
+def test_cells_with_different_units_of_one_quantity_are_converted(tmp_path):
+    cells = ["980 W", "1.02 kW", "1.10 kW", "1.00 kW"] * 5
+    lines = [f"2021-05-30 12:{row:02}:00,{cell}" for row, cell in enumerate(cells)]
+    (power,) = read(tmp_path, "Time,Pump Power\n" + "\n".join(lines) + "\n").series
+    assert power.values[:3].tolist() == pytest.approx([980, 1020, 1100]) and power.stated_unit == "kW"
+
+
+def test_a_switch_that_stood_still_in_one_file_has_both_states(tmp_path):
+    on = "time,x,pump\n" + rows("%Y-%m-%d %H:%M,{v},Ein")
+    both = "time,x,pump\n" + rows("%Y-%m-%d %H:%M,{v},Aus", 20, NOON + timedelta(days=1))
+    both += rows("%Y-%m-%d %H:%M,{v},Ein", 20, NOON + timedelta(days=1, hours=2))
+    pump = next(each for each in merge_parts(read(tmp_path, on, both).series) if each.name == "pump")
+    assert pump.states == ("Aus", "Ein")
+    assert pump.values.tolist() == [1] * 40 + [0] * 20 + [1] * 20
+
+
+def test_files_of_a_point_by_month_are_one_point(tmp_path):
+    names = [f"{point}_{month}.csv" for month in ("2021-05", "2021-06") for point in ("VAV-1_ZN-T", "VAV-2_ZN-T")]
+    starts = [NOON, NOON, datetime(2021, 6, 1, 12), datetime(2021, 6, 1, 12)]
+    texts = [table("Timestamp,Value (°F)", "%Y-%m-%d %H:%M,{v}", start=start) for start in starts]
+    export = read(tmp_path, *texts, names=tuple(names))
+    assert {each.name: len(each) for each in merge_parts(export.series)} == {"VAV-1_ZN-T": 60, "VAV-2_ZN-T": 60}
+
+
+@pytest.mark.parametrize(
+    ("stem", "point"),
+    [
+        ("ZN-T_2024-03", "ZN-T"),
+        ("ZN-T 2024-03-01 to 2024-03-31", "ZN-T"),
+        ("ZN-T_20240301-20240331", "ZN-T"),
+        ("ZN-T (Mar 2024)", "ZN-T"),
+        ("ZN-T_20240301T000000", "ZN-T"),
+        ("AHU-2021", "AHU-2021"),
+        ("Pump 12", "Pump 12"),
+    ],
+)
+def test_a_date_behind_the_name_of_a_file_is_no_part_of_the_point(stem, point):
+    assert without_date(stem) == point
+
+
+def test_digits_that_are_no_date_near_the_readings_are_a_number():
+    may = round(NOON.timestamp() * 1000)
+    assert without_date("VAV-201203", (may, may + 86_400_000)) == "VAV-201203"
+    assert without_date("VAV-202105", (may, may + 86_400_000)) == "VAV"
+
+
+@pytest.mark.parametrize(
+    ("name", "piece", "parent"),
+    [
+        ("HQ RTU-1 VAV-102 Zone Temp", ("VAV", "102", "Zone Temp"), "RTU-1"),
+        ("HQ RTU-1 Discharge Temp", ("RTU", "1", "Discharge Temp"), ""),
+        ("Main/AHU_N/VAV_N04/SpaceTemp", ("VAV", "N04", "SpaceTemp"), "AHU_N"),
+        ("Main/AHU_N/SaTemp", ("AHU", "N", "SaTemp"), ""),
+        ("B12.RM101:VLV 1 POS", ("RM", "101", "VLV 1 POS"), ""),
+        ("AHU_SF_Status", ("", "", "AHU_SF_Status"), ""),
+    ],
+)
+def test_equipment_anywhere_in_a_name(name, piece, parent):
+    assert split_name(name) == piece
+    assert parent_of(name) == parent
+
+
+def proposed(tmp_path, names, units=None):
+    header = ",".join(["time", *(f"{name} [{(units or {}).get(name, 'degF')}]" for name in names)])
+    return propose_plant(read(tmp_path, table(header, "%Y-%m-%d %H:%M" + ",{v}" * len(names))), "site")
+
+
+@pytest.mark.parametrize("box", ["VAV{ahu}{number:02}", "VAV-{ahu}-{number}"])
+def test_numbers_show_which_air_handler_feeds_a_box(tmp_path, box):
+    boxes = [box.format(ahu=ahu, number=number) for ahu in (1, 2) for number in range(1, 4)]
+    names = [f"AHU{ahu}_{role}" for ahu in (1, 2) for role in ("SA_Temp", "Clg_Valve")]
+    plant = proposed(tmp_path, names + [f"{each}_ZN_Temp" for each in boxes])
+    pairs = {pair for edge in plant.shared_edges for pair in edge.pairs}
+    assert pairs == {(f"AHU{1 + (at >= 3)}", each) for at, each in enumerate(boxes)}
+
+
+def test_points_that_measure_different_things_are_no_copies(tmp_path):
+    names = ["AIT-201.PV", "AIT-301.PV", "AIT-302.PV", "LIT-101.PV", "LIT-201.PV"]
+    units = {"AIT-201.PV": "NTU", "AIT-301.PV": "mg/L", "AIT-302.PV": "pH", "LIT-101.PV": "mm", "LIT-201.PV": "m"}
+    plant = proposed(tmp_path, names, units)
+    found = {template.copies: [signal.unit for signal in template.signals] for template in plant.templates}
+    assert found[("LIT-101", "LIT-201")] == ["mm"], "a conversion makes them alike"
+    assert found[("AIT-302",)] == ["pH"] and found[("AIT-301",)] == ["mg/L"]
+
+
+def test_rows_of_another_width_are_counted(tmp_path):
+    text = "time,x,y\n" + rows("%Y-%m-%d %H:%M,{v},{v}") + "2021-05-31 12:00,1,2,3\n2021-05-31 12:05,1\n"
+    export = read(tmp_path, text)
+    assert "2 rows left out: more or fewer fields" in reasons(export)
+    assert np.isfinite(export.series[0].values).all()
