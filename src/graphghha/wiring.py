@@ -18,13 +18,14 @@ from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundErr
 from graphghha.exports.notes import STATE_ZONE
 from graphghha.learning import Learner, LearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
-from graphghha.models.own import CLEAR_AT, RAISE_AT, is_own_model, load_own_model
+from graphghha.models.own import CLEAR_AT, P_IS, RAISE_AT, OwnModel, is_own_model, load_own_model
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
     Detector,
     Display,
     Journal,
     Monitor,
+    NormalJudgement,
     Retention,
     RowClockConfig,
     SignalEvidence,
@@ -163,9 +164,15 @@ def _own_detector(directory: Path, signed_by: str | None) -> Detector:
         group_rule=GroupRule(max_hops=MOST_HOPS, join_within=LONGEST_LINGER, linger=linger),
         evidence_providers=(SignalEvidence(plant.template, plant, OwnForecast(model.preprocessing)),),
         history_rows=history_rows(model),
+        normal_judgement=NormalJudgement(p_is=P_IS, labelled=model.taught.classes if model.taught else {}),
         signed_by=signed_by,
-        further_numbers={"own.threshold": model.rule.threshold},
+        further_numbers=_own_numbers(model),
     )
+
+
+def _own_numbers(model: OwnModel) -> dict[str, Any]:
+    network = {"own.network_threshold": model.taught.rule.threshold} if model.taught else {}
+    return {"own.threshold": model.rule.threshold, **network}
 
 
 def zone_judgement(model: Model) -> ZoneJudgement | None:

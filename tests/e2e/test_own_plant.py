@@ -71,7 +71,9 @@ def test_scores_have_a_row_for_each_time_and_node(folder):
 
 def test_the_monitor_reports_the_attack_without_further_settings(folder):
     lines = json.loads((folder / "outputs.json").read_text())["watch"].splitlines()
-    assert any(line.startswith("2026-03-21 01:") and "LIT101, sensor attack" in line for line in lines)
+    assert any(
+        line.startswith("2026-03-21 01:") and "LIT101 is anomalous (sensor, by its kind), p" in line for line in lines
+    )
 
 
 def test_the_model_carries_the_whole_plant(folder, tmp_path):
@@ -119,6 +121,21 @@ def test_a_unit_that_does_not_fit_and_a_column_without_readings_are_refused(fold
     )
     result = graphghha(*arguments, wrong)
     assert result.exit_code and "LIT101: has no usable reading in the normal data" in result.output
+
+
+def test_incidents_say_where_their_class_and_probability_come_from(folder, tmp_path):
+    """Without labels the class is the kind of the node; a class of the labels is marked as such."""
+    found = {}
+    for name in ("model", "taught"):
+        state = tmp_path / name
+        arguments = ["--source", f"csv:{folder / 'later.csv'}", "--model", folder / name, "--state", state]
+        printed = graphghha("watch", *arguments, "--json").stdout
+        bodies = [json.loads(line)["body"] for line in printed.splitlines() if "incident.annunciated" in line]
+        found[name] = {(body["class_is"], body["p_is"]) for body in bodies if body["root"] == "LIT101"}
+        (body, *_) = [body for body in bodies if body["root"] == "LIT101"]
+        shown = graphghha("alarms", "show", "--journal", state / "journal.sqlite", body["id"])
+        assert "p comes from the tail of the scores of normal operation" in shown.output
+    assert found == {"model": {("by_kind", "tail")}, "taught": {("by_label", "tail")}}
 
 
 def test_evidence_names_the_points_of_the_plant(folder, tmp_path):

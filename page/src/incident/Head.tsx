@@ -16,6 +16,10 @@ import { Menu } from "../ui/Menu";
 
 export const act = (incident: Incident, verb: Verb): void => ask(verb, [thingOf(incident)]);
 
+/** Where the class of an incident comes from, if the model does not state it by itself. */
+const classFrom = ({ class_is }: Incident): string =>
+  class_is === "by_kind" ? ", the kind of its node" : class_is === "by_label" ? ", from labelled attacks" : "";
+
 export function Head({ incident }: { incident: Incident }) {
   const now = asOf.value ?? ms(incident.time);
   const announced = incident.announced ? ms(incident.announced) : null;
@@ -37,7 +41,8 @@ export function Head({ incident }: { incident: Incident }) {
               {incident.state === "returned" && <span>({stateWords("returned")})</span>}
             </span>
             <span>priority <strong>{digit(incident.priority)} {incident.priority}</strong></span>
-            <span>class <strong>{incident.attack_class}</strong></span>
+            <span>class <strong>{incident.attack_class}</strong>{classFrom(incident)}</span>
+            {incident.p_is === "tail" && <span title="It is not the share of such incidents that are attacks.">P from the tail of normal scores</span>}
             <span>{announced === null ? "not announced" : <>announced <strong>{clock(announced, zone.value)} {zoneName(announced, zone.value)}</strong>{zoneName(announced, zone.value) !== "UTC" && ` (${clock(announced, "UTC")} UTC)`}</>}</span>
             {drifted(incident.p, incident.p_now) && <span>now <strong>{formatP(incident.p_now)}</strong></span>}
             {incident.root && <code>{incident.root}</code>}

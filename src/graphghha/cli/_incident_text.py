@@ -84,9 +84,10 @@ def complete(path: Path, body: dict[str, Any]) -> Iterator[None]:
 
 def meaning(body: dict[str, Any], rate: "SiteRate | None") -> list[str]:
     """Return what the probability of an incident holds for, and which incidents it belongs to or consists of."""
-    from graphghha.monitor.probability import calibration_sentence, restated_sentence
+    from graphghha.monitor.probability import calibration_sentence, class_sentence, restated_sentence, tail_sentence
 
-    lines = []
+    lines = [tail_sentence()] if body.get("p_is") == "tail" else []
+    lines += filter(None, [class_sentence(body.get("class_is", ""))])
     if (days := body.get("calibrated_days")) is not None:
         lines.append(calibration_sentence(days))
         if rate is not None:

@@ -1,7 +1,7 @@
 """The monitor: readings in, incidents out, nothing lost. It uses the engine only as a `Scorer`, and needs no torch."""
 
 from graphghha.monitor.commands import send_command
-from graphghha.monitor.detector import Detector, ZoneJudgement
+from graphghha.monitor.detector import Detector, NormalJudgement, ZoneJudgement
 from graphghha.monitor.display import Display
 from graphghha.monitor.evidence import SignalEvidence
 from graphghha.monitor.incident_json import event_line, headline, related_incident, sentence
@@ -19,6 +19,7 @@ __all__ = [
     "Display",
     "Journal",
     "Monitor",
+    "NormalJudgement",
     "Pipeline",
     "Reader",
     "Retention",

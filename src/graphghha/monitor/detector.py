@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graphghha.alarms import AlarmRule, GroupRule
+from graphghha.classes import CLASSES
 from graphghha.graph import CpsGraph
 from graphghha.monitor.evidence import EvidenceProvider
 from graphghha.monitor.pipeline import Pipeline, Scorer
@@ -21,6 +22,20 @@ class ZoneJudgement:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NormalJudgement:
+    """What the scores of a model stand for that learned from the normal data of its plant."""
+
+    p_is: str  # `tail`: a probability comes from the tail of normal scores
+    labelled: Mapping[str, str] = field(default_factory=dict)  # by node: the class that labels of attacks state for it
+
+    def marks(self, node: str, attack_class: str) -> dict[str, str]:
+        """Return where probability and class of an incident of a node come from."""
+        if attack_class not in CLASSES:
+            return {"p_is": self.p_is, "class_is": "unknown"}
+        return {"p_is": self.p_is, "class_is": "by_label" if self.labelled.get(node) == attack_class else "by_kind"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Detector:
     """A detector that is ready to use: the monitor neither loads models nor depends on an engine."""
 
@@ -33,6 +48,7 @@ class Detector:
     evidence_providers: tuple[EvidenceProvider, ...] = ()
     history_rows: int = 0  # rows that rebuild the scorer's windows to the last bit
     zone_judgement: ZoneJudgement | None = None  # of a model that judges zones
+    normal_judgement: NormalJudgement | None = None  # of a model that learned from normal data
     absent_points: tuple[str, ...] = ()  # points that the site is known to lack
     signed_by: str | None = None  # id of the trusted key that signed the model, if one was asked for
     commissioning: Mapping[str, Any] | None = None  # record of how the model was adapted to the site, if it was

@@ -44,7 +44,8 @@ def build_incident(
         "zone": graph.zones[root],
         "root": _place(detector, root),
         "name": advice.name,
-        "class": step.attack_class(root),
+        "class": (attack_class := step.attack_class(root)),
+        **(detector.normal_judgement.marks(graph.names[root], attack_class) if detector.normal_judgement else {}),
         "probability": round(step.probability(root), 3),
         "since": iso(since_ms),
         "time": iso(step.time_ms),
@@ -131,9 +132,15 @@ def related_incident(body: dict[str, Any], display: Display = PLAIN) -> str:
 
 def headline(body: dict[str, Any], display: Display = PLAIN) -> str:
     """Return where, what, how likely and since when; with the date if it began on another day than it was announced."""
-    likely = f"{likelihood(body['probability'])}, since {display.clock(body['since'], body.get('time'))}"
+    chance = likelihood(body["probability"]) + (" by the tail" if body.get("p_is") == "tail" else "")
+    likely = f"{chance}, since {display.clock(body['since'], body.get('time'))}"
     if "members" in body:
         return f"{building_subject(body)}, {likely}"
+    match body.get("class_is"):
+        case "by_kind":
+            return f"{subject(body)} is anomalous ({body['class']}, by its kind), {likely}"
+        case "unknown":
+            return f"{subject(body)} is anomalous ({body['class']}), {likely}"
     if "suspects" not in body:
         return f"{subject(body)}, {body['class']} attack, {likely}"
     if len(body["suspects"]) == 1:

@@ -52,6 +52,23 @@ def calibration_sentence(calibrated_days: float) -> str:
     return f"p is calibrated for one attack per zone in {_days(calibrated_days)}"
 
 
+def tail_sentence() -> str:
+    """Return what a probability means that comes from the tail of normal scores."""
+    return (
+        "p comes from the tail of the scores of normal operation, nine to one at the threshold: it is not the share of "
+        "such incidents that are attacks"
+    )
+
+
+def class_sentence(class_is: str) -> str:
+    """Return where the class of an incident comes from; empty if the model states it by itself."""
+    return {
+        "by_kind": "its class is the kind of the node: no attack on it was learned from",
+        "by_label": "its class is the one that labels of attacks on this node state",
+        "unknown": "it has no class: it is unlike the labelled attacks that were learned from",
+    }.get(class_is, "")
+
+
 def restated_sentence(probability: float, rate: SiteRate, calibrated_days: float) -> str:
     """Return the probability at a site's own rate of events, and what it assumes."""
     own = restate(probability, rate.days_per_event, calibrated_days)

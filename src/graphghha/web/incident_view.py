@@ -142,6 +142,8 @@ def _line(
         "name": str(body.get("name", root)),
         "kind": kinds.get(root, "equipment"),
         "attack_class": str(body.get("class", "")),
+        "class_is": body.get("class_is", "by_model"),
+        "p_is": body.get("p_is", "calibrated"),
         "text": str(body.get("text", "")),
         "text_parts": _text_parts(body),
         "evidence": shown,

@@ -1,5 +1,9 @@
 """Incidents as sentences for operators."""
 
+import pytest
+
+from graphghha.cli._incident_text import meaning
+from graphghha.monitor import NormalJudgement
 from graphghha.monitor.display import Display
 from graphghha.monitor.incident_json import BY_PATTERN, event_line, sentence, subject
 
@@ -38,3 +42,21 @@ def test_a_sentence_speaks_the_zone_and_the_units_of_its_site():
         "Zone 7: room temperature sensor, sensor attack, p = 0.90, since 1 Jul 2018 23:58 CDT; "
         "it reads 76.1 °F, return air temperature 68.0 °F; it reads warm (76.1 °F, expected 73.2)"
     )
+
+
+@pytest.mark.parametrize(
+    ("attack_class", "class_is", "said"),
+    [
+        ("sensor", "by_kind", "LIT101 is anomalous (sensor, by its kind), p = 0.97 by the tail, since 14:07 UTC"),
+        ("sensor", "by_label", "LIT101, sensor attack, p = 0.97 by the tail, since 14:07 UTC"),
+        ("unclassified", "unknown", "LIT101 is anomalous (unclassified), p = 0.97 by the tail, since 14:07 UTC"),
+    ],
+)
+def test_a_sentence_says_where_class_and_probability_come_from(attack_class, class_is, said):
+    marks = NormalJudgement(p_is="tail", labelled={"LIT101": "sensor"} if class_is == "by_label" else {})
+    body = {"zone": None, "root": "LIT101", "name": "LIT101", "class": attack_class, "probability": 0.97}
+    body |= {"since": "2018-07-02T14:07:00Z", "time": "2018-07-02T14:09:00Z", "evidence": [], "state": "normal"}
+    body |= marks.marks("LIT101", attack_class)
+    assert body["class_is"] == class_is and body["p_is"] == "tail"
+    assert sentence(body) == said
+    assert len(meaning(body, None)) == 2, "one line about p, one about the class"

@@ -27,7 +27,7 @@ def _title(event: StoredEvent) -> str:
     """Return what happened, in the same words for the same thing, so that a SIEM can count it."""
     what, _, happened = event.kind.partition(".")
     attack_class = event.body.get("class")
-    noun = "anomaly" if "hypotheses" in event.body else "attack"
+    noun = "anomaly" if "hypotheses" in event.body or event.body.get("class_is", "by_label") != "by_label" else "attack"
     subject = f"{attack_class} {noun}" if what == "incident" and attack_class else what
     return clean(f"{subject} {happened}".replace("_", " ").strip(), _NAME)
 

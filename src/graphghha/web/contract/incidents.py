@@ -68,7 +68,10 @@ class IncidentLine(Answer):
     root: str = Field(description="role of the node; empty for an incident of the building", examples=["FCU_DMPR"])
     name: str = Field(description="the root in words")
     kind: Kind
-    attack_class: str = Field(description="class of the root", examples=["actuator"])
+    attack_class: str = Field(
+        description="class of the root; `unclassified` if it is unlike the attacks that were learned from",
+        examples=["actuator"],
+    )
     text: str
     evidence: str = Field(description="the readings that show it, in one line; may be empty")
     state: State
@@ -87,6 +90,16 @@ class IncidentLine(Answer):
     version: int
     text_parts: Parts = Field(default=[], description="`text` with its times and temperatures apart", examples=PARTS)
     evidence_parts: Parts = Field(default=[], description="`evidence` likewise")
+    class_is: Literal["by_model", "by_kind", "by_label", "unknown"] = Field(
+        default="by_model",
+        description="where the class comes from: the model; the kind of the root, because no attack on it was learned "
+        "from; the labels of such attacks; or nowhere",
+    )
+    p_is: Literal["calibrated", "tail"] = Field(
+        default="calibrated",
+        description="tail: from the scores of normal operation alone; it is not the share of such incidents that are "
+        "attacks",
+    )
 
 
 class Incidents(Answer):
