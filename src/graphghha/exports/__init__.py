@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from graphghha.exports.naming import Kind, guess_kind
     from graphghha.exports.notes import Guess, Omission
     from graphghha.exports.options import ExportOptions
-    from graphghha.exports.reader import Export, ExportReader, FileReport, merge_parts, read_exports
+    from graphghha.exports.parts import merge_parts
+    from graphghha.exports.reader import Export, ExportReader, FileReport, read_exports
     from graphghha.exports.reporting import Mode, Reporting
     from graphghha.exports.resample import Rows, common_step_ms, lay_on_grid
     from graphghha.exports.series import Series
@@ -32,7 +33,7 @@ _MODULES = {
     "common_step_ms": "resample",
     "guess_kind": "naming",
     "lay_on_grid": "resample",
-    "merge_parts": "reader",
+    "merge_parts": "parts",
     "read_exports": "reader",
 }
 

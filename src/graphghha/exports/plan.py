@@ -47,6 +47,7 @@ class FilePlan:
     """How one file is to be read."""
 
     path: Path
+    file: Path  # how the file is named; differs from `path` if it was unpacked
     about: str  # how messages name the file
     table: TableFormat | None  # None: a Parquet file
     names: tuple[str, ...]
@@ -130,7 +131,14 @@ def _plan(
     quality = _quality_columns(names, columns, others)
     values = [number for number in others if number not in {column for _, column in quality}]
     shared = partial(
-        FilePlan, path=path, about=about, table=table, names=names, time=time, times_sample=tuple(columns[time.date])
+        FilePlan,
+        path=path,
+        file=path,
+        about=about,
+        table=table,
+        names=names,
+        time=time,
+        times_sample=tuple(columns[time.date]),
     )
     long = _long_columns(names, columns, values)
     if long is not None:

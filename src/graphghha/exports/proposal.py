@@ -11,9 +11,10 @@ from graphghha.exports.dialects import recognize
 from graphghha.exports.equipment import Template, find_templates, parent_of
 from graphghha.exports.naming import LABEL, UNKNOWN
 from graphghha.exports.notes import Guess, Omission
+from graphghha.exports.parts import merge_parts
 from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges, learned_joins
 from graphghha.exports.proposed_signals import SignalProposal, propose_signal
-from graphghha.exports.reader import Export, merge_parts
+from graphghha.exports.reader import Export
 from graphghha.exports.resample import common_step_ms
 from graphghha.exports.series import Series
 from graphghha.exports.suspicions import counts_up

@@ -3,7 +3,6 @@
 Memory is bounded by one file: its times (8 bytes for each row) and the readings of a group of its columns.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import DataError
+from graphghha.exports.archives import SUFFIXES as PACKED
+from graphghha.exports.archives import TableFile, Unpacked
 from graphghha.exports.build import RawPoint, build_series
 from graphghha.exports.clock import Zone, blocks_of, find_orders, find_zone, read_times
 from graphghha.exports.columns import Column, ColumnBuilder
@@ -23,11 +24,11 @@ from graphghha.exports.plan import FilePlan, Layout, NotReadableError, header_un
 from graphghha.exports.quality import bad_qualities
 from graphghha.exports.series import Series
 from graphghha.exports.times import NO_TIME, Order
-from graphghha.exports.values import state_words
 from graphghha.exports.vocabulary import VALUE_WORDS
 from graphghha.plants.arrow import pa, pc
 
 SUFFIXES = (".csv", ".txt", ".tsv", ".dat", ".parquet", ".pq")
+_UNREADABLE = (".xls", ".xlsb", ".ods", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".db", ".sqlite", ".mdb", ".pdf")
 GROUP_BYTES = 1 << 27  # readings of a file that are held at once
 MOST_POINTS = 100_000  # of a long table
 
@@ -95,19 +96,28 @@ class ExportReader:
         self.keep_units = keep_units
         self.reports: list[FileReport] = []
         self.plans: list[FilePlan] = []
+        self._unpacked = Unpacked(SUFFIXES)
         files = list_files(paths)
         root = _common_folder([path for path, _ in files])
         for path, is_asked_for in files:
-            about = str(path.relative_to(root)) if root else path.name
             try:
-                self.plans.append(plan_file(path, about, self.options))
-            except NotReadableError as exc:
+                for table in self._unpacked.tables(path):
+                    self._plan(table, root, is_asked_for and len(files) == 1 and table.path == path)
+            except DataError as exc:
                 if is_asked_for and len(files) == 1:
-                    raise DataError(f"{path}: {exc}") from exc
-                omission = Omission(about, "file", 1, str(exc))
-                self.reports.append(FileReport(path=path, layout="", rows=0, points=(), omissions=(omission,)))
+                    raise
+                self._leave_out(path, _about(path, root), str(exc).removeprefix(f"{path}: "))
         self.zone = find_zone(self.plans, self.options.zone)
         self.order: Order | None = find_orders(self.plans, self.options.dates)
+
+    def _plan(self, table: TableFile, root: Path | None, is_only_one: bool) -> None:
+        about = _about(table.file, root)
+        try:
+            self.plans.append(replace(plan_file(table.path, about, self.options), file=table.file))
+        except NotReadableError as exc:
+            if is_only_one:
+                raise DataError(f"{table.file}: {exc}") from exc
+            self._leave_out(table.file, about, str(exc))
 
     def series(self) -> Iterator[Series]:
         """Yield the points of one file after the other."""
@@ -119,7 +129,7 @@ class ExportReader:
             rows = _point_codes(plan) if plan.layout is Layout.LONG else None
             times = read_times(plan, self.zone, self.order, rows.codes if rows else None)
         except DataError as exc:
-            self._leave_out(plan, str(exc))
+            self._leave_out(plan.file, plan.about, str(exc))
             return
         names: list[str] = []
         omissions = list(plan.omissions) + list(times.omissions)
@@ -132,7 +142,7 @@ class ExportReader:
                 yield found
         self.reports.append(
             FileReport(
-                path=plan.path,
+                path=plan.file,
                 layout=str(plan.layout),
                 rows=len(times.utc_ms),
                 points=tuple(names),
@@ -142,9 +152,9 @@ class ExportReader:
             )
         )
 
-    def _leave_out(self, plan: FilePlan, reason: str) -> None:
-        omission = Omission(plan.about, "file", 1, reason)
-        self.reports.append(FileReport(path=plan.path, layout="", rows=0, points=(), omissions=(omission,)))
+    def _leave_out(self, file: Path, about: str, reason: str) -> None:
+        omission = Omission(about, "file", 1, reason)
+        self.reports.append(FileReport(path=file, layout="", rows=0, points=(), omissions=(omission,)))
 
     def _wide(self, plan: FilePlan, utc_ms: NDArray[np.int64]) -> Iterator[Series | Omission]:
         """Yield the points of a table with one column each, a group of columns at a time."""
@@ -177,7 +187,7 @@ class ExportReader:
         if plan.layout is Layout.POINT and (len(self.plans) > 1 or name.lower() in VALUE_WORDS or not name):
             known = utc_ms[utc_ms != NO_TIME]
             span = (int(known.min()), int(known.max())) if len(known) else None
-            label, name = name, without_date(plan.path.stem, span)
+            label, name = name, without_date(plan.file.stem, span)
         if cells.is_text:
             return Omission(f"{plan.about}: {name}", "column", 1, _why_text(cells))
         settings = plan.table.settings if plan.table else {}
@@ -186,7 +196,7 @@ class ExportReader:
         raw = RawPoint(
             name=name or f"column {number + 1}",
             label=label,
-            file=plan.path,
+            file=plan.file,
             column=plan.names[number],
             cells=cells,
             utc_ms=utc_ms,
@@ -241,7 +251,7 @@ class ExportReader:
             raw = RawPoint(
                 name=names[code],
                 label="",
-                file=plan.path,
+                file=plan.file,
                 column=plan.names[value],
                 cells=cells,
                 utc_ms=utc_ms[rows],
@@ -329,14 +339,19 @@ def list_files(paths: Sequence[Path]) -> list[tuple[Path, bool]]:
     for path in paths:
         if path.is_dir():
             inside = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
-            found |= {each: False for each in inside if each.suffix.lower() in SUFFIXES and each not in found}
+            wanted = (*SUFFIXES, *PACKED, *_UNREADABLE)
+            found |= {each: False for each in inside if each.suffix.lower() in wanted and each not in found}
         elif path.exists():
             found[path] = True
         else:
             raise DataError(f"{path}: there is no such file or folder")
     if not found:
-        raise DataError(f"{', '.join(map(str, paths))}: no file ends with {' | '.join(SUFFIXES)}")
+        raise DataError(f"{', '.join(map(str, paths))}: no file ends with {' | '.join((*SUFFIXES, *PACKED))}")
     return list(found.items())
+
+
+def _about(path: Path, root: Path | None) -> str:
+    return str(path.relative_to(root)) if root else path.name
 
 
 def _common_folder(paths: Sequence[Path]) -> Path | None:
@@ -345,49 +360,6 @@ def _common_folder(paths: Sequence[Path]) -> Path | None:
         return next(iter(folders))
     shortest = min(folders, key=lambda folder: len(folder.parts))
     return shortest if all(folder.is_relative_to(shortest) for folder in folders) else None
-
-
-def merge_parts(series: Sequence[Series]) -> tuple[Series, ...]:
-    """Return one series for each name: the parts of a point in several files are joined in the order of time."""
-    by_name: dict[str, list[Series]] = {}
-    for each in series:
-        by_name.setdefault(each.name, []).append(each)
-    return tuple(parts[0] if len(parts) == 1 else _join(parts) for parts in by_name.values())
-
-
-def _join(parts: list[Series]) -> Series:
-    parts = _alike_states(parts)
-    units = {part.unit for part in parts if len(part)}
-    if len(units) > 1:
-        first = next(part for part in parts if len(part))
-        other = next(part for part in parts if len(part) and part.unit != first.unit)
-        raise DataError(
-            f"{first.name}: its unit is {first.unit or 'not stated'} in {first.file.name} and "
-            f"{other.unit or 'not stated'} in {other.file.name}; make them alike, or leave one of the files out"
-        )
-    times = np.concatenate([part.times_ms for part in parts])
-    values = np.concatenate([part.values for part in parts])
-    order = np.argsort(times, kind="stable")
-    times, values = times[order], values[order]
-    keep = np.append(True, (np.diff(times) != 0) | (np.diff(values) != 0))[: len(times)]
-    best = max(parts, key=len)
-    omissions = tuple(omission for part in parts for omission in part.omissions)
-    return replace(best, times_ms=times[keep], values=values[keep], omissions=omissions)
-
-
-def _alike_states(parts: list[Series]) -> list[Series]:
-    """Give all parts the same states: a switch that stood still in one month showed one of its words only."""
-    if len({part.states for part in parts if part.states}) < 2:
-        return parts
-    seen = Counter(word for part in parts for word in part.states if not word.startswith("not "))
-    states = state_words(seen + seen)
-    code_of = {word.lower(): float(code) for code, word in enumerate(states)}
-    alike = []
-    for part in parts:
-        table = np.array([code_of.get(word.lower(), np.nan) for word in part.states])
-        values = table[part.values.astype(np.int64)] if part.states else part.values
-        alike.append(replace(part, states=states, values=values))
-    return alike
 
 
 def first_time_ms(series: Sequence[Series]) -> int | None:

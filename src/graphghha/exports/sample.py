@@ -12,9 +12,12 @@ BLOCKS = 16
 
 # the first bytes of files that people mistake for tables
 _FOREIGN = {
-    b"PK\x03\x04": "is a workbook or a zip archive; save the sheet as CSV, or unpack it",
-    b"\x1f\x8b": "is compressed with gzip; unpack it",
+    b"PK\x03\x04": "is a workbook or a zip archive; let its name end with .xlsx or .zip",
+    b"\x1f\x8b": "is compressed with gzip; let its name end with .gz",
     b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save the sheet as CSV",
+    b"7z\xbc\xaf": "is a 7z archive; unpack it",
+    b"Rar!": "is a RAR archive; unpack it",
+    b"BZh": "is compressed with bzip2; unpack it",
     b"%PDF": "is a PDF; export the data as CSV",
     b"SQLite format 3": "is an SQLite database; export its tables as CSV",
 }

@@ -1,15 +1,20 @@
 """Exports as the systems of sites write them: reports, databases, dashboards, a file for each point and month."""
 
+import gzip
+import zipfile
 from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
 
 from export_builders import NOON, read, reasons, table
+from graphghha.errors import DataError
+from graphghha.exports import read_exports
+from graphghha.exports.archives import Unpacked
 from graphghha.exports.equipment import parent_of, split_name
 from graphghha.exports.file_names import without_date
+from graphghha.exports.parts import merge_parts
 from graphghha.exports.proposal import propose_plant
-from graphghha.exports.reader import merge_parts
 
 
 def rows(line, count=40, start=NOON, step_min=5):
@@ -142,3 +147,75 @@ def test_rows_of_another_width_are_counted(tmp_path):
     export = read(tmp_path, text)
     assert "2 rows left out: more or fewer fields" in reasons(export)
     assert np.isfinite(export.series[0].values).all()
+
+
+def test_compressed_files_and_archives_are_read(tmp_path):
+    text = table("time,AHU-1 SAT [degC],AHU-1 RAT [degC]", "%Y-%m-%d %H:%M,{v},{v}")
+    (tmp_path / "day1.csv.gz").write_bytes(gzip.compress(text.encode()))
+    with zipfile.ZipFile(tmp_path / "months.zip", "w") as archive:
+        archive.writestr("may/VAV-1_ZN-T.csv", table("Timestamp,Value (°F)", "%Y-%m-%d %H:%M,{v}"))
+        archive.writestr("may/readme.md", "nothing")
+        archive.writestr("__MACOSX/may/._VAV-1_ZN-T.csv", "x")
+    (tmp_path / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    (tmp_path / "torn.zip").write_bytes(b"PK\x03\x04 no archive")
+    export = read_exports([tmp_path])
+    assert {each.name: len(each) for each in export.series} == {"AHU-1 SAT": 30, "AHU-1 RAT": 30, "VAV-1_ZN-T": 30}
+    left_out = {file.path.name: file.omissions[0].reason for file in export.files if not file.is_read}
+    assert set(left_out) == {"old.xls", "torn.zip"}
+    assert "old Excel workbook" in left_out["old.xls"] and "cannot be unpacked" in left_out["torn.zip"]
+    assert any(file.path == tmp_path / "months.zip" / "may/VAV-1_ZN-T.csv" for file in export.files)
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    path = tmp_path / "zeros.csv.gz"
+    path.write_bytes(gzip.compress(bytes(1 << 22)))
+    with pytest.raises(DataError, match="unpack it and give fewer files"):
+        list(Unpacked((".csv",), most_bytes=1 << 20).tables(path))
+
+
+def workbook(path, rows):
+    """Write a workbook with a sheet whose first column holds times, as spreadsheets store them."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    cells = []
+    for number, row in enumerate(rows, start=1):
+        inside = "".join(
+            f'<c r="{"ABCD"[at]}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
+            if isinstance(cell, str)
+            else f'<c r="{"ABCD"[at]}{number}" s="{int(at == 0)}"><v>{cell!r}</v></c>'
+            for at, cell in enumerate(row)
+            if cell is not None
+        )
+        cells.append(f'<row r="{number}">{inside}</row>')
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook {main} xmlns:r="{relation}"><sheets>'
+            '<sheet name="Trend" sheetId="1" r:id="a"/></sheets></workbook>',
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="a" Target="worksheets/sheet1.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "xl/styles.xml",
+            f'<styleSheet {main}><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm:ss"/></numFmts>'
+            '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>',
+        )
+        archive.writestr(
+            "xl/worksheets/sheet1.xml", f"<worksheet {main}><sheetData>{''.join(cells)}</sheetData></worksheet>"
+        )
+
+
+def test_a_workbook_is_read_with_its_times(tmp_path):
+    day = 44346 + 0.5  # noon of 30 May 2021
+    rows = [
+        ["When", "Room (degC)", "Fan"],
+        *([day + row / 288, 20 + row / 10, "On" if row % 2 else None] for row in range(30)),
+    ]
+    workbook(tmp_path / "trend.xlsx", rows)
+    export = read_exports([tmp_path / "trend.xlsx"])
+    room, fan = export.series
+    assert room.times_ms[0] == round(NOON.timestamp() * 1000) and set(np.diff(room.times_ms)) == {300_000}
+    assert room.unit == "degC" and len(room) == 30 and len(fan) == 15 and fan.states == ("not On", "On")
