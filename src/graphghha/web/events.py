@@ -11,7 +11,6 @@ from graphghha.monitor.incident_json import zone_name
 from graphghha.web.contract.incidents import EventLine, Story
 from graphghha.web.parts import in_parts
 
-PEOPLE = ("operator.*", "access.*", "stop.*", "studio.*")
 _WORDS = {
     "source.lost": "The source is silent.",
     "source.found": "Data is back.",

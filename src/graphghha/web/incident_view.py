@@ -7,7 +7,6 @@ import numpy as np
 
 from graphghha._util.times import iso, parse_time_ms
 from graphghha.alarms import StoredEvent
-from graphghha.errors import NotFoundError
 from graphghha.monitor.incident_json import is_reason, sentence, zone_name
 from graphghha.monitor.journal import PageReader
 from graphghha.monitor.quantized import MOST, UNKNOWN
@@ -30,6 +29,7 @@ from graphghha.web.library import Library, SiteAbout
 from graphghha.web.parts import in_parts, text_in_parts
 
 DOUBT = 0.05  # a score above it is mentioned in the story of an incident
+READING = {"node", "meaning", "value", "expected", "normal", "unit", "deviation", "unusual", "text"}
 RANKS = ("fits best", "possible", "cannot be excluded")
 MOST_CHARTS = 6
 BEFORE_MS = 3_600_000
@@ -62,16 +62,13 @@ def node_index(about: SiteAbout, zone: str | None, role: str) -> int | None:
     return zones.index(zone or "") * len(roles) + roles.index(role)
 
 
-def incident_view(library: Library, about: SiteAbout, key: str, drills: frozenset[str]) -> Incident:
+def incident_view(library: Library, about: SiteAbout, body: Mapping[str, Any], is_drill: bool) -> Incident:
     """Return everything about one incident."""
-    reader = library.reader
-    body = reader.incident(key)
-    if body is None or body.get("site") != about.name:
-        raise NotFoundError(f"there is no incident {key!r}")
+    reader, key = library.reader, str(body["id"])
     note = reader.notes_about([key]).get(key)
-    line = _line(body, about, present_p(library, about, body), note, key in drills)
+    line = _line(body, about, present_p(library, about, body), note, is_drill)
     zone, root = body.get("zone"), str(body.get("root") or "")
-    signals = [_evidence(item, about) for item in body.get("evidence", ()) if item.get("kind") == "signal"]
+    signals = [_evidence(item, about) for item in body.get("evidence", ()) if READING <= item.keys()]
     edges = [item for item in body.get("evidence", ()) if item.get("kind") == "edge" and "source" in item]
     doubt = first_doubt(reader, about, body)
     names = about.names

@@ -1,7 +1,7 @@
 """The studio of a simulated site: what can be injected, what was, and how it was found."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -119,15 +119,17 @@ def withdrawal(library: Library, about: SiteAbout, key: str, comment: str) -> di
     }
 
 
-def drills(library: Library, about: SiteAbout) -> frozenset[str]:
-    """Return the ids of incidents that injected attacks caused."""
+def drills(library: Library, about: SiteAbout, incidents: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the ids of those incidents that injected attacks caused."""
     if not about.body.get("is_simulated"):
         return frozenset()
-    events = [event for event in injected(library) if event.site == about.name]
-    if not events:
-        return frozenset()
-    bodies, _ = library.reader.list_incidents(IncidentFilter(sites=[about.name]), limit=1000)
-    return frozenset(body["id"] for body in bodies if any(_is_of(body, event.body) for event in events))
+    attacks: dict[str, list[Mapping[str, Any]]] = {}
+    for event in injected(library):
+        if event.site == about.name:
+            attacks.setdefault(str(event.body.get("zone")), []).append(event.body)
+    return frozenset(
+        body["id"] for body in incidents if any(_is_of(body, each) for each in attacks.get(str(body.get("zone")), ()))
+    )
 
 
 def _injection(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError, NotFoundError
 from graphghha.monitor.journal.codec import unpack, unpack_rows, unpack_times
-from graphghha.monitor.journal.schema import LOCK_WAIT_S, VERSION, connect
+from graphghha.monitor.journal.schema import LOCK_WAIT_S, TARGET, VERSION, connect
 from graphghha.windows import Rows
 
 # a body that is not JSON would end a query with an error, so this is checked first
@@ -24,6 +24,13 @@ OPEN = (
     "json_extract(body, '$.state') <> 'normal') ELSE 0 END"
 )
 TIME = "CASE WHEN json_valid(body) THEN json_extract(body, '$.time') END"
+EVENT = "number, site, time_ms, kind, body"
+# every kind that occurs, by one step in the index for each
+ALL_KINDS = (
+    "WITH RECURSIVE all_kinds (kind) AS (SELECT min(kind) FROM events UNION ALL SELECT "
+    "(SELECT min(kind) FROM events WHERE kind > all_kinds.kind) FROM all_kinds WHERE kind IS NOT NULL) "
+    "SELECT kind FROM all_kinds"
+)
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999, after which no time can be written
 ALONE_WAIT_S = 1.0  # for other readers, beside whom the file is read otherwise
 UNREADABLE = "unreadable"  # the key of a body that stands for one that cannot be parsed
@@ -98,23 +105,41 @@ class Reader:
         connection.text_factory = lambda data: data.decode(errors="replace")
         return connection
 
-    def events_after(self, number: int, limit: int, *, kind: str | None = None) -> list[StoredEvent]:
-        """Return events in order, starting after `number`; `kind` may end in `*`."""
-        columns = "number, site, time_ms, kind, body"
-        where, arguments = ("AND kind GLOB ?", [kind]) if kind else ("", [])
-        query = f"SELECT {columns} FROM events WHERE number > ? {where} ORDER BY number LIMIT ?"
-        return self._events(query, number, *arguments, limit)
+    def events_after(self, number: int, limit: int, kinds: Sequence[str] = ()) -> list[StoredEvent]:
+        """Return events in order, starting after `number`; `kinds` may end in `*`."""
+        return self._page_of_events(kinds, "number > ?", number, "number", limit)
+
+    def events_before(self, number: int | None, limit: int, kinds: Sequence[str] = ()) -> list[StoredEvent]:
+        """Return events before a number, newest first; `kinds` may end in `*`."""
+        return self._page_of_events(kinds, "number < ?", 2**62 if number is None else number, "number DESC", limit)
+
+    def _page_of_events(
+        self, kinds: Sequence[str], where: str, number: int, order: str, limit: int
+    ) -> list[StoredEvent]:
+        """Return so many events; those of some kinds are found in the index without a look at the others."""
+        if not kinds:
+            query = f"SELECT {EVENT} FROM events WHERE {where} ORDER BY {order} LIMIT ?"
+            return self._events(query, number, limit)
+        patterns = " OR ".join(["kind GLOB ?"] * len(kinds))
+        occurring = [kind for (kind,) in self._all(f"{ALL_KINDS} WHERE {patterns}", *kinds)]
+        if not occurring:
+            return []
+        of_kind = f"SELECT * FROM (SELECT number FROM events WHERE kind = ? AND {where} ORDER BY {order} LIMIT ?)"
+        found = " UNION ALL ".join([of_kind] * len(occurring)) + f" ORDER BY {order} LIMIT ?"
+        arguments = [argument for kind in occurring for argument in (kind, number, limit)]
+        query = f"SELECT {EVENT} FROM events WHERE number IN ({found}) ORDER BY {order}"
+        return self._events(query, *arguments, limit)
 
     def site_events(self, site: str) -> list[StoredEvent]:
         """Return all alarm and incident events of a site, in order."""
-        columns, where = "number, site, time_ms, kind, body", "kind GLOB 'alarm.*' OR kind GLOB 'incident.*'"
-        query = f"SELECT {columns} FROM events WHERE site = ? AND ({where}) ORDER BY number"
+        where = "kind GLOB 'alarm.*' OR kind GLOB 'incident.*'"
+        query = f"SELECT {EVENT} FROM events WHERE site = ? AND ({where}) ORDER BY number"
         return self._events(query, site)
 
     def events_of_kinds(self, kinds: Sequence[str], site: str | None = None) -> list[StoredEvent]:
         """Return all events of these kinds, in order."""
         where = f"kind IN ({', '.join('?' * len(kinds))})" + (" AND site = ?" if site else "")
-        query = f"SELECT number, site, time_ms, kind, body FROM events WHERE {where} ORDER BY number"
+        query = f"SELECT {EVENT} FROM events WHERE {where} ORDER BY number"
         return self._events(query, *kinds, *([site] if site else []))
 
     def first_event_number(self) -> int:
@@ -149,10 +174,9 @@ class Reader:
 
     def incident_events(self, key: str) -> list[StoredEvent]:
         """Return the events of one incident, with the commands that operators gave for it."""
-        columns = "number, site, time_ms, kind, body"
-        target = "CASE WHEN json_valid(body) THEN json_extract(body, '$.target') END"
-        where = f"incident = ? OR (kind = 'operator.command' AND {target} = ?)"
-        return self._events(f"SELECT {columns} FROM events WHERE {where} ORDER BY number", key, key)
+        of_command = f"kind GLOB 'operator.*' AND +kind = 'operator.command' AND {TARGET} = ?"
+        numbers = f"SELECT number FROM events WHERE incident = ? UNION SELECT number FROM events WHERE {of_command}"
+        return self._events(f"SELECT {EVENT} FROM events WHERE number IN ({numbers}) ORDER BY number", key, key)
 
     def summary(self, site: str) -> dict[str, Any]:
         """Return the status of the site at its last commit."""

@@ -28,7 +28,7 @@ from graphghha.web.contract.incidents import (
     Target,
 )
 from graphghha.web.contract.sites import Health
-from graphghha.web.events import PEOPLE, to_line, to_story
+from graphghha.web.events import to_line, to_story
 from graphghha.web.incident_view import incident_line, incident_view, present_p
 from graphghha.web.library import Outcome, error_of, origin
 from graphghha.web.site_view import moment_ms, now_text
@@ -115,7 +115,7 @@ def read_incident(incident: str, who: Who, parts: Parts) -> Incident:
     if body is None or not who.may_see(str(body.get("site"))):
         raise NotFoundError(f"there is no incident {incident[:100]!r}")
     about = parts.library.about(str(body["site"]))
-    return incident_view(parts.library, about, incident, drills(parts.library, about))
+    return incident_view(parts.library, about, body, bool(drills(parts.library, about, [body])))
 
 
 @router.post("/commands")
@@ -154,11 +154,11 @@ def list_events(
     kind: Annotated[str | None, Query(max_length=60)] = None,
 ) -> Events:
     """Events of the journal: after a number in order, otherwise the newest first."""
-    reader = parts.library.reader
+    reader, kinds = parts.library.reader, (kind,) if kind else ()
     if after is not None:
-        found = reader.events_after(after, limit, kind=kind)
+        found = reader.events_after(after, limit, kinds)
     else:
-        found = reader.events_before(before, limit, (kind,) if kind else ())
+        found = reader.events_before(before, limit, kinds)
     return _events(reader, who, found, limit)
 
 
@@ -166,7 +166,7 @@ def list_events(
 def audit(who: Who, parts: Parts, before: Number = None, limit: Limit = 200) -> Events:
     """What people did and what was refused, newest first."""
     reader = parts.library.reader
-    return _events(reader, who, reader.events_before(before, limit, PEOPLE), limit)
+    return _events(reader, who, reader.events_of_people(before, limit), limit)
 
 
 @router.get("/health")
@@ -202,7 +202,7 @@ def _lines(parts: Context, bodies: list[dict[str, Any]]) -> list[IncidentLine]:
     library = parts.library
     notes = library.reader.notes_about([body["id"] for body in bodies])
     abouts = {site: library.about(site) for site in {str(body["site"]) for body in bodies}}
-    own = {site: drills(library, about) for site, about in abouts.items()}
+    own = {site: drills(library, about, [b for b in bodies if b["site"] == site]) for site, about in abouts.items()}
     lines = []
     for body in bodies:
         about = abouts[str(body["site"])]

@@ -123,7 +123,36 @@ def test_a_page_says_how_many_there_are_on_all_pages(path):
         assert reader.list_and_count(IncidentFilter(words="nowhere")) == ([], None, 0)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+def test_events_of_some_kinds_and_of_people_are_found_in_an_index(path):
+    kinds = ("alarm.raised", "operator.command", "studio.injected", "stop.begun", "operator.refused", "access.login")
+    with Journal(path) as journal:
+        events = [Event(n, kinds[n % len(kinds)], {"target": f"i-{n % 7}"}) for n in range(600)]
+        journal.write([Commit(site="s", time_ms=0, events=events)])
+    with PageReader(path) as reader:
+        assert [event.number for event in reader.events_before(None, 3, ("stop.*", "studio.injected"))] == [598, 597, 592]
+        assert [event.number for event in reader.events_before(592, 2, ("stop.begun",))] == [586, 580]
+        assert [event.number for event in reader.events_after(4, 3, ("s*", "access.login"))] == [6, 9, 10]
+        assert reader.events_before(None, 3, ("nothing.*",)) == []
+        assert [event.number for event in reader.events_of_people(None, 7)] == [600, 599, 598, 597, 596, 594, 593]
+        notes = reader.notes_about(["i-1", "i-2", "elsewhere"])
+        assert {key: event.body["target"] for key, event in notes.items()} == {"i-1": "i-1", "i-2": "i-2"}
+        assert {event.kind for event in reader.refusals("i-4")} == {"operator.refused"}
+        asked = []
+        reader._connection.set_trace_callback(asked.append)
+        reader.notes_about(["i-1", "i-2"]), reader.refusals("i-4"), reader.events_of_people(None, 5)
+        reader.incident_events("i-4")
+        reader._connection.set_trace_callback(None)
+        plans = [
+            " ".join(row[3] for row in reader._all(f"EXPLAIN QUERY PLAN {query}"))
+            for query in asked
+            if "eras" not in query
+        ]
+        assert len(plans) == 4 and not any("SCAN events" in plan for plan in plans), plans
+        assert "events_by_target" in plans[0] and "events_by_target" in plans[1] and "events_by_target" in plans[3]
+        assert "events_of_people" in plans[2]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_an_older_journal_gets_its_list_of_incidents(path, version):
     connection = connect(path, is_writer=True)
     for number, script in enumerate(MIGRATIONS[:version], start=1):
@@ -136,7 +165,7 @@ def test_an_older_journal_gets_its_list_of_incidents(path, version):
         connection.execute(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, f"i-{number}", body, checksum(*row, body))
         )
-    if version == 3:  # whose monitor kept the list itself
+    if version >= 3:  # whose monitor kept the list itself
         connection.executescript(FILL_INCIDENTS)
     connection.execute("INSERT INTO events VALUES (11, 's', 0, 'incident.closed', 'bad', '{', 0)")
     connection.execute(
