@@ -26,7 +26,7 @@ def try_flood(folder: Path, rig: Rig, effort: Effort, progress: Progress) -> lis
         _run_monitor(journal, toy_building(ZONES, ROWS, attacks), ZONES)
         figures = kpi(journal.reader)
         raised = {
-            (event.time_ms, event.body["node"]) for event in journal.reader.events_after(0, 10**6, kind="alarm.raised")
+            (event.time_ms, event.body["node"]) for event in journal.reader.events_after(0, 10**6, ["alarm.raised"])
         }
     nodes = {node for _, node in raised}
     within = max(sum(0 <= time - begin < STEP_MS for time, _ in raised) for begin, _ in raised)

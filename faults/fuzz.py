@@ -74,7 +74,7 @@ def try_fuzz(folder: Path, rig: Rig, effort: Effort, progress: Progress, seed: i
             stop.set()
             loop.join()
             source.close()
-        failed = len(journal.reader.events_after(0, 10**6, kind="site.failed"))
+        failed = len(journal.reader.events_after(0, 10**6, ["site.failed"]))
         counted = Counter({Rejection(why): count for why, count in site.rejected.items()})
     correct = sum(min(counted[why], count) for why, count in expected.items())
     return [

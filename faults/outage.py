@@ -111,8 +111,8 @@ def _cost(pid: int, seconds: float) -> float:
 def _figures(state: Path, telemetry: Telemetry, lost: list[tuple[int, int]], end: int) -> list[Figure]:
     """Compare the journal with what was sent and what was lost."""
     with Reader(state / JOURNAL) as reader:
-        reconnections = [event.body for event in reader.events_after(0, 10**6, kind="source.found")]
-        alarms = len(reader.events_after(0, 10**6, kind="incident.annunciated"))
+        reconnections = [event.body for event in reader.events_after(0, 10**6, ["source.found"])]
+        alarms = len(reader.events_after(0, 10**6, ["incident.annunciated"]))
         rows = reader.rows(SITE)
     assert rows is not None
     gaps = [(iso(int(telemetry.times_ms[last])), iso(int(telemetry.times_ms[first]))) for last, first in lost]

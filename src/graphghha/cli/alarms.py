@@ -205,7 +205,7 @@ def export(path: Path, site: str | None, as_json: bool, after: int, kind: str | 
     from graphghha.monitor import Reader
 
     with Reader(path) as reader:
-        while events := reader.events_after(after, 1000, kind=kind):
+        while events := reader.events_after(after, 1000, [kind] if kind else []):
             for event in events:
                 if site in (None, event.site):
                     line = {"number": event.number, "site": event.site, "time": iso(event.time_ms), "kind": event.kind}

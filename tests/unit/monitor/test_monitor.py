@@ -255,7 +255,7 @@ def test_a_source_that_is_dead_since_the_restart_is_lost_all_the_same(path):
         loop = Thread(target=monitor.run, args=([monitor.feed("office", ListSource(ends=False))], stop))
         loop.start()
         try:
-            until(lambda: journal.reader.events_after(0, 100, kind="source.lost"), "the loss of the source")
+            until(lambda: journal.reader.events_after(0, 100, ["source.lost"]), "the loss of the source")
         finally:
             stop.set()
             loop.join()

@@ -1,6 +1,13 @@
 """The journal: events, rows and checkpoints in one SQLite file."""
 
-from graphghha.monitor.journal.commands import parse_body, parse_command, submit_body, submit_command, withdraw_command
+from graphghha.monitor.journal.commands import (
+    parse_body,
+    parse_command,
+    submit_bodies,
+    submit_body,
+    submit_command,
+    withdraw_command,
+)
 from graphghha.monitor.journal.incident_list import IncidentFilter
 from graphghha.monitor.journal.journal import Commit, Journal
 from graphghha.monitor.journal.lease import JournalBusyError, make_private_folder
@@ -19,6 +26,7 @@ __all__ = [
     "make_private_folder",
     "parse_body",
     "parse_command",
+    "submit_bodies",
     "submit_body",
     "submit_command",
     "withdraw_command",

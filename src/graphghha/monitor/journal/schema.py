@@ -106,15 +106,21 @@ VERSION = len(MIGRATIONS)
 
 
 def connect(
-    path: Path, *, is_writer: bool = False, is_alone: bool = False, wait_s: float = LOCK_WAIT_S
+    path: Path,
+    *,
+    is_writer: bool = False,
+    is_alone: bool = False,
+    may_create: bool = True,
+    wait_s: float = LOCK_WAIT_S,
 ) -> sqlite3.Connection:
     """Return a connection that waits for locks and leaves transactions to the caller.
 
-    A file that a writer creates may be opened by its owner alone. A reader that is alone keeps everybody else out, and
+    A writer creates a file that is missing, unless it may not: who leaves a command does not make a journal. A file
+    that a writer creates may be opened by its owner alone. A reader that is alone keeps everybody else out, and
     needs no file of shared memory, which a full disk has no room for.
     """
-    mode = "rwc" if is_writer else "rw" if is_alone else "ro"
-    if is_writer:
+    mode = "rwc" if is_writer and may_create else "rw" if is_writer or is_alone else "ro"
+    if is_writer and may_create:
         make_private_file(path)
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
