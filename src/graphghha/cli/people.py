@@ -38,6 +38,7 @@ def add_user(config: Path, name: str, role: str, sites: tuple[str, ...], passwor
     access = _open(config)
     access.add_person(name, password, role, sites or None)
     access.close()
+    _record(config, f"person {name}: {role}")
     echo(f"{name} may log in as {role}", err=True)
 
 
@@ -59,6 +60,7 @@ def remove_user(config: Path, name: str) -> None:
     access = _open(config)
     access.remove_person(name)
     access.close()
+    _record(config, f"person {name} removed")
     echo(f"{name} may no longer log in", err=True)
 
 
@@ -82,6 +84,7 @@ def create_token(config: Path, name: str, role: str, sites: tuple[str, ...], day
     access = _open(config)
     made, secret = access.add_token(name, role, sites or None, days)
     access.close()
+    _record(config, f"token {made.id} {name}: {role}")
     if as_json:
         echo_json({"id": made.id, "name": name, "role": role, "secret": secret})
     else:
@@ -109,6 +112,7 @@ def revoke_token(config: Path, token_id: str) -> None:
     access = _open(config)
     access.remove_token(token_id)
     access.close()
+    _record(config, f"token {token_id} revoked")
     echo(f"token {token_id} is revoked", err=True)
 
 
@@ -118,3 +122,23 @@ def _open(config: Path) -> "AccessStore":
     from graphghha.web.config import ACCESS_FILE
 
     return AccessStore(read_settings(config).monitor.state_dir / ACCESS_FILE)
+
+
+def _record(config: Path, what: str) -> None:
+    """Leave a note for the journal, if there is one: its monitor writes it now, or when it starts."""
+    import getpass
+    import time
+
+    from graphghha._util.times import iso
+    from graphghha.settings import read_settings
+    from graphghha.web.library import Library
+
+    monitor = read_settings(config).monitor
+    journal = monitor.state_dir / monitor.journal
+    try:
+        person = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in containers
+        person = "somebody"
+    if journal.is_file():
+        by = {"by": f"{person} (command line)", "wall_time": iso(time.time_ns() // 1_000_000)}
+        Library(journal).note("access.changed", {"what": what[:300], **by})

@@ -2,24 +2,26 @@
 
 import hashlib
 import json
+import os
 import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphghha.errors import ConfigError, ConflictError, EngineError, NotFoundError
-from graphghha.monitor.journal.lease import make_private_file, make_private_folder
+from graphghha.errors import BusyError, ConfigError, ConflictError, EngineError, JournalError, NotFoundError
+from graphghha.monitor.journal.lease import is_same_file, make_private_file, make_private_folder
 from graphghha.web.roles import ROLES
 
 DAY_MS = 86_400_000
 ONCE_MS = 600_000  # how long the token of a printed address works
 LEAST_PASSWORD = 12
 MOST_SESSIONS = 1_000
+MOST_HASHING, HASHING_S = 4, 5.0  # passwords at once, since each takes 64 MB; how long further ones wait
 LOCAL = "local"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS people (
@@ -79,12 +81,21 @@ class AccessStore:
     """The file of people, tokens and sessions. May be used from any thread."""
 
     def __init__(self, path: Path) -> None:
-        make_private_folder(path.parent)
-        make_private_file(path)
-        self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.executescript(_TABLES)
+        self._path, self._lock = path, threading.Lock()
+        self._hashing = threading.BoundedSemaphore(MOST_HASHING)
+        self._connection = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            make_private_folder(self._path.parent)
+            make_private_file(self._path)
+            connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=5.0)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_TABLES)
+            self._file = os.stat(self._path)
+        except (OSError, sqlite3.Error) as exc:
+            raise JournalError(f"{self._path}: the file of people and tokens cannot be opened: {exc}") from exc
+        return connection
 
     def close(self) -> None:
         with self._lock:
@@ -103,6 +114,9 @@ class AccessStore:
             raise ConfigError(f"a password has at least {LEAST_PASSWORD} characters")
         if name == LOCAL:
             raise ConfigError(f"{LOCAL!r} is the person of a printed address; choose another name")
+        admins = [person.name for person in self.people() if person.role == "admin"]
+        if admins == [name] and role != "admin":
+            raise ConflictError(f"{name!r} is the last admin; add another one first")
         now_ms = _now_ms()
         self._all(
             "INSERT INTO people VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET role = excluded.role, "
@@ -132,7 +146,13 @@ class AccessStore:
         """Return the person if the password is right. An unknown name takes as long as a wrong password."""
         rows = self._all("SELECT hash FROM people WHERE name = ?", name)
         stored = rows[0][0] if rows else _DECOY
-        if not _verify(stored, password) or not rows:
+        if not self._hashing.acquire(timeout=HASHING_S):
+            raise BusyError("many people log in at this moment; try again", retry_after_s=int(HASHING_S))
+        try:
+            is_right = _verify(stored, password)
+        finally:
+            self._hashing.release()
+        if not is_right or not rows:
             return None
         return next((person for person in self.people() if person.name == name), None)
 
@@ -189,7 +209,8 @@ class AccessStore:
         query = "SELECT id, name, role, sites, expires_ms, used_ms FROM tokens WHERE hash = ? AND expires_ms > ?"
         for number, name, role, sites, expires_ms, used_ms in self._all(query, _hash(secret), now_ms):
             if now_ms - (used_ms or 0) > 60_000:
-                self._all("UPDATE tokens SET used_ms = ? WHERE id = ?", now_ms, number)
+                with suppress(JournalError):  # a full disk keeps nobody out
+                    self._all("UPDATE tokens SET used_ms = ? WHERE id = ?", now_ms, number)
             return Identity(
                 person=name, role=role, kind="token", id=number, sites=_unpacked(sites), expires_ms=expires_ms
             )
@@ -205,13 +226,25 @@ class AccessStore:
 
     def use_once(self, secret: str) -> bool:
         """Return whether a one-time token is right; from then on it is not."""
-        with self._lock:
-            query = "DELETE FROM once WHERE hash = ? AND expires_ms > ?"
-            return self._connection.execute(query, (_hash(secret), _now_ms())).rowcount > 0
+        query = "DELETE FROM once WHERE hash = ? AND expires_ms > ?"
+        with self._connected() as connection:
+            return connection.execute(query, (_hash(secret), _now_ms())).rowcount > 0
 
     def _all(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        with self._connected() as connection:
+            return connection.execute(query, arguments).fetchall()
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Hold the connection; a file that was removed or put back from a copy is opened again."""
         with self._lock:
-            return self._connection.execute(query, arguments).fetchall()
+            try:
+                if not is_same_file(self._path, self._file):
+                    self._connection.close()
+                    self._connection = self._open()
+                yield self._connection
+            except (OSError, sqlite3.Error) as exc:
+                raise JournalError(f"{self._path}: the file of people and tokens cannot be used: {exc}") from exc
 
 
 def _check_role(role: str) -> None:

@@ -43,7 +43,9 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 
 def make_app(config: WebConfig) -> Guard:
     """Return the application with its guard."""
-    return Guard(make_api(config), config)
+    api = make_api(config)
+    context: Context = api.state.context
+    return Guard(api, config, context.refused_stranger)
 
 
 def make_api(config: WebConfig) -> FastAPI:

@@ -1,17 +1,22 @@
 """What routes share: the configuration, the journal, the access file, and who asks."""
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from graphghha.errors import AccessError, LoginError
+from graphghha.errors import AccessError, GraphGHHAError, LoginError
 from graphghha.web.access_store import AccessStore, Identity
 from graphghha.web.config import WebConfig
 from graphghha.web.library import Library, SiteAbout, origin
-from graphghha.web.limits import Throttle, TokenBucket
+from graphghha.web.limits import LoginLimit, TokenBucket
 from graphghha.web.roles import NEEDED, is_enough
 from graphghha.web.stream import Broadcaster
+
+log = logging.getLogger(__name__)
+MOST_UNCOUNTED = 10_000  # people and addresses whose refusals are counted instead of recorded
 
 
 @dataclass(slots=True)
@@ -22,8 +27,11 @@ class Context:
     access: AccessStore
     library: Library
     broadcaster: Broadcaster
-    throttle: Throttle = field(default_factory=Throttle)
-    notes: TokenBucket = field(default_factory=lambda: TokenBucket(1.0, 20.0))  # of refusals, so that none floods
+    logins: LoginLimit = field(default_factory=LoginLimit)
+    # of refusals, so that nobody floods the journal: of people who are logged in, and of strangers
+    _own: TokenBucket = field(default_factory=lambda: TokenBucket(1.0, 20.0))
+    _strange: TokenBucket = field(default_factory=lambda: TokenBucket(0.1, 10.0))
+    _uncounted: dict[str, int] = field(default_factory=dict)
 
     @property
     def cookie(self) -> str:
@@ -39,9 +47,26 @@ class Context:
 
     def refused(self, who: Identity, request: Request, what: str, why: str, site: str | None = None) -> None:
         """Leave a note about something that was refused."""
-        if not self.notes.take(who.id):
-            body = {"what": what[:200], "error": "AccessError", "reason": why[:500], **origin(who, address(request))}
-            self.library.note("access.refused", body, site)
+        body = {"what": what[:200], "error": "AccessError", "reason": why[:500], **origin(who, address(request))}
+        self._note_refusal(self._own, who.id, body, site)
+
+    def refused_stranger(self, address: str, what: str, why: str, name: str = "") -> None:
+        """Leave a note about a request of somebody who is not logged in."""
+        who = Identity(person=name, role="viewer", kind="login", id="")
+        body = {"what": what[:200], "error": "AccessError", "reason": why[:500], **origin(who, address)}
+        self._note_refusal(self._strange, address, body, None)
+
+    def _note_refusal(self, bucket: TokenBucket, key: str, body: Mapping[str, str], site: str | None) -> None:
+        if bucket.take(key):
+            if len(self._uncounted) < MOST_UNCOUNTED:
+                self._uncounted[key] = self._uncounted.get(key, 0) + 1
+            return
+        more = self._uncounted.pop(key, 0)
+        reason = f"{body['reason']} ({more} more were not recorded)" if more else body["reason"]
+        try:
+            self.library.note("access.refused", {**body, "reason": reason}, site)
+        except GraphGHHAError as exc:  # it is refused nevertheless
+            log.warning("a refusal is not recorded: %s", exc)
 
     def need(self, who: Identity, request: Request, what: str, site: str | None = None) -> None:
         """Raise if the role is not enough, and leave a note about it."""
@@ -69,6 +94,8 @@ def somebody(request: Request, parts: Parts) -> Identity:
     """Return who asks; raise if nobody is logged in."""
     who = parts.identity(request)
     if who is None:
+        if "authorization" in request.headers:  # a session that has ended is nothing unusual; a wrong token is
+            parts.refused_stranger(address(request), "token", "the token is unknown or has expired")
         raise LoginError("log in first, or send a token that has not expired")
     return who
 

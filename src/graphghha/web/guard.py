@@ -1,6 +1,8 @@
 """What every request passes before a route sees it: known host, own origin, size, rate; and headers of the answer."""
 
+import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -14,6 +16,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 65_536
+BODY_S = 20.0  # how long a body may take
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADERS = (
     (
@@ -33,8 +36,9 @@ HEADERS = (
 class Guard:
     """An ASGI application around another."""
 
-    def __init__(self, app: App, config: WebConfig) -> None:
-        self._app, self._config = app, config
+    def __init__(self, app: App, config: WebConfig, on_foreign: Callable[[str, str, str], None]) -> None:
+        """`on_foreign` is called with the address, what it asked for and why a request was taken for an attack."""
+        self._app, self._config, self._on_foreign = app, config, on_foreign
         self._bucket = TokenBucket(config.requests_per_s, 4 * config.requests_per_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,21 +47,27 @@ class Guard:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         if (refused := self._refusal(scope, headers)) is not None:
+            if refused[0] == 403:
+                what = f"{scope['method']} {scope['path'][:100]}"
+                await asyncio.to_thread(self._on_foreign, _address(scope), what, refused[2])
             await _answer(send, *refused)
             return
-        await self._app(scope, _bounded(receive, send), self._with_headers(scope, send))
+        await self._app(scope, _bounded(receive), self._with_headers(scope, send))
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str, str, int | None] | None:
         host = _without_port(headers.get("host", ""))
         if host not in self._config.allowed_hosts:
             return 403, "ForbiddenError", f"this server is not {host[:80]!r}; name it under web.hosts", None
-        wait_s = self._bucket.take(str((scope.get("client") or ("",))[0]))
+        wait_s = self._bucket.take(_address(scope))
         if wait_s > 0:
             return 429, "BusyError", "too many requests from this address", int(wait_s) + 1
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MOST_BODY:
+        if not (length.isascii() and length.isdecimal() and len(length) < 10) or int(length) > MOST_BODY:
             return 413, "DataError", f"a body has at most {MOST_BODY} bytes", None
-        if scope["method"] not in SAFE and "authorization" not in headers:
+        is_machine = (
+            headers.get("authorization", "").lower().startswith("bearer ")
+        )  # no page can make a browser send it
+        if scope["method"] not in SAFE and not is_machine:
             site, origin = headers.get("sec-fetch-site"), headers.get("origin")
             if site is not None and site != "same-origin":
                 return 403, "ForbiddenError", "the request comes from another origin", None
@@ -84,15 +94,20 @@ class Guard:
         return sending
 
 
-def _bounded(receive: Receive, send: Send) -> Receive:
-    """Return `receive` that ends a body which is longer than it said, or does not say how long it is."""
-    taken = 0
+def _bounded(receive: Receive) -> Receive:
+    """Return `receive` that ends a body which is too long, whatever it says about its length, or too slow."""
+    taken, is_whole, until = 0, False, time.monotonic() + BODY_S
 
     async def receiving() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, is_whole
+        if is_whole:
+            return await receive()  # of the end of the connection
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            return {"type": "http.disconnect"}
         if message["type"] == "http.request":
-            taken += len(message.get("body", b""))
+            taken, is_whole = taken + len(message.get("body", b"")), not message.get("more_body", False)
             if taken > MOST_BODY:
                 return {"type": "http.disconnect"}
         return message
@@ -107,6 +122,10 @@ async def _answer(send: Send, status: int, error: str, message: str, retry_s: in
         headers.append((b"retry-after", str(retry_s).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _address(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
 
 
 def _without_port(host: str) -> str:

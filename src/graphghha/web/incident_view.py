@@ -68,7 +68,7 @@ def incident_view(library: Library, about: SiteAbout, body: Mapping[str, Any], i
     note = reader.notes_about([key]).get(key)
     line = _line(body, about, present_p(library, about, body), note, is_drill)
     zone, root = body.get("zone"), str(body.get("root") or "")
-    signals = [_evidence(item, about) for item in body.get("evidence", ()) if READING <= item.keys()]
+    signals = [_evidence(item, about) for item in body.get("evidence", ()) if item.keys() >= READING]
     edges = [item for item in body.get("evidence", ()) if item.get("kind") == "edge" and "source" in item]
     doubt = first_doubt(reader, about, body)
     names = about.names

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphghha._util.times import iso
 from graphghha.errors import ConfigError, ConflictError, GraphGHHAError, JournalError, NoMonitorError, NotFoundError
-from graphghha.monitor.journal import JournalBusyError, PageReader, submit_body, withdraw_command
+from graphghha.monitor.journal import JournalBusyError, PageReader, submit_bodies, submit_body, withdraw_command
 from graphghha.monitor.journal.lease import Lease
 from graphghha.web.access_store import Identity
 
@@ -150,7 +150,7 @@ class Library:
 
     def ask(self, requests: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Outcome]:
         """Leave commands or orders, each for a site, and wait for the answers; what is not taken is withdrawn."""
-        numbers = [submit_body(self.path, site, body) for site, body in requests]
+        numbers = submit_bodies(self.path, requests)
         answers: dict[int, Outcome] = {}
         until = time.monotonic() + WAIT_S
         while len(answers) < len(numbers) and time.monotonic() < until:

@@ -27,3 +27,8 @@ def is_enough(role: str, needed: str) -> bool:
 def allowed(role: str) -> list[str]:
     """Return what a role may do beyond reading."""
     return [what for what, needed in NEEDED.items() if is_enough(role, needed)]
+
+
+def may_read(role: str, kind: str) -> bool:
+    """Return whether a role may read events of a kind: who logged in and who was refused is part of the audit."""
+    return not kind.startswith("access.") or is_enough(role, NEEDED["audit"])

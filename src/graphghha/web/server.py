@@ -70,11 +70,14 @@ def serve(config: WebConfig, sock: socket.socket) -> None:
     except ImportError as exc:
         raise EngineError("the web process needs uvicorn; run: pip install 'graphghha[serve]'") from exc
     from graphghha.web.app import make_app
+    from graphghha.web.connections import make_protocol
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key press reaches both processes; the monitor ends this one
     _end_with_parent()
     settings = uvicorn.Config(
         make_app(config),
+        http=make_protocol(is_behind_proxy=config.behind_proxy),
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,

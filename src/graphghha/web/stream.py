@@ -11,15 +11,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphghha.errors import GraphGHHAError
+from graphghha.alarms import StoredEvent
+from graphghha.errors import BusyError, GraphGHHAError
 from graphghha.web.access_store import Identity
 from graphghha.web.events import to_line
 from graphghha.web.library import Library
+from graphghha.web.roles import may_read
 from graphghha.web.site_view import as_of, now_text, scores_now
 
 log = logging.getLogger(__name__)
 LOOK_EVERY_S, STATE_EVERY_S, COMMENT_EVERY_S, CHECK_EVERY_S = 0.2, 0.5, 15.0, 30.0
 MOST_WAITING = 1_000  # frames of a client that does not read; then it is cut off
+MOST_PAST = 5_000  # events that a client is sent of those it missed; then it reads lists anew
+MOST_EACH = 32  # streams of one person or token
 PAGE = 500
 BOOT = secrets.token_hex(4)
 
@@ -30,25 +34,36 @@ def frame(event: str, data: Any, number: int | None = None) -> bytes:
     return f"{head}event: {event}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One server-sent event and whom it is for."""
+
+    data: bytes
+    site: str | None = None  # None: everybody
+    number: int | None = None  # of an event of the journal
+    kind: str = ""
+    is_gap: bool = False
+
+
 @dataclass(eq=False, slots=True)
 class Client:
     """One open stream."""
 
     who: Identity
     site: str | None
-    queue: asyncio.Queue[tuple[str, int | None, bytes] | None] = field(
-        default_factory=lambda: asyncio.Queue(MOST_WAITING)
-    )
+    queue: asyncio.Queue[Frame | None] = field(default_factory=lambda: asyncio.Queue(MOST_WAITING))
 
-    def wants(self, site: str) -> bool:
-        return self.who.may_see(site) and self.site in (None, site)
+    def wants(self, site: str | None, kind: str = "") -> bool:
+        """Return whether frames of a site and kind are for this client."""
+        is_own = site is None or (self.who.may_see(site) and self.site in (None, site))
+        return is_own and may_read(self.who.role, kind)
 
-    def put(self, site: str, number: int | None, data: bytes) -> bool:
+    def put(self, given: Frame) -> bool:
         """Hand over a frame; return False if the client is too far behind."""
-        if not self.wants(site):
+        if not self.wants(given.site, given.kind):
             return True
         try:
-            self.queue.put_nowait((site, number, data))
+            self.queue.put_nowait(given)
         except asyncio.QueueFull:
             return False
         return True
@@ -64,6 +79,13 @@ class Broadcaster:
         self._starting = asyncio.Lock()
         self._last = 0
         self._sent: dict[str, tuple[int, float]] = {}  # site -> time of the scores sent, and when
+        self._problem = ""  # that was logged
+
+    def refuse_more(self, who: Identity, most: int) -> None:
+        """Raise if too many streams are open, of all people or of this one."""
+        own = sum((client.who.kind, client.who.person) == (who.kind, who.person) for client in self.clients)
+        if len(self.clients) >= most or own >= MOST_EACH:
+            raise BusyError("too many live streams are open", retry_after_s=30)
 
     async def start(self) -> None:
         """Begin to look at the journal, from its present end; the task ends with the last client."""
@@ -83,12 +105,14 @@ class Broadcaster:
     async def _run(self) -> None:
         while self.clients:
             try:
-                events, states = await asyncio.to_thread(self._look)
-                for site, number, data in (*events, *states):
-                    for client in [client for client in self.clients if not client.put(site, number, data)]:
+                for each in await asyncio.to_thread(self._look):
+                    for client in [client for client in self.clients if not client.put(each)]:
                         self._cut(client)
-            except GraphGHHAError as exc:  # a journal that is being salvaged comes back
-                log.warning("the live stream cannot read the journal: %s", exc)
+                self._problem = ""
+            except (GraphGHHAError, ValueError, KeyError, TypeError) as exc:  # a journal that is salvaged comes back
+                if repr(exc) != self._problem:
+                    log.warning("the live stream cannot read the journal: %s", exc)
+                    self._problem = repr(exc)
             await asyncio.sleep(LOOK_EVERY_S)
 
     def _last_number(self) -> int:
@@ -97,21 +121,23 @@ class Broadcaster:
         except GraphGHHAError:
             return 0
 
-    def _look(self) -> tuple[list[tuple[str, int | None, bytes]], list[tuple[str, int | None, bytes]]]:
-        reader = self._library.reader
-        events: list[tuple[str, int | None, bytes]] = []
+    def _look(self) -> list[Frame]:
+        """Return what is new: events, then the states of sites that were scored again."""
+        reader, found = self._library.reader, list[Frame]()
+        if (last := reader.last_event_number()) < self._last:  # the journal was replaced by another
+            found.append(Frame(frame("gap", {"from": 1, "to": last}), is_gap=True))
+            self._last = last
         for event in reader.events_after(self._last, PAGE):
-            events.append((event.site, event.number, frame("journal", to_line(event).model_dump(), event.number)))
+            found.append(_journal_frame(event))
             self._last = event.number
-        states: list[tuple[str, int | None, bytes]] = []
         for site in reader.sites():
             _, scored_ms = reader.last_commit(site)
             sent_ms, sent_at = self._sent.get(site, (-1, 0.0))
             if scored_ms != sent_ms and time.monotonic() - sent_at >= STATE_EVERY_S:
                 self._sent[site] = (scored_ms, time.monotonic())
                 with suppress(GraphGHHAError):
-                    states.append((site, None, self.state(site)))
-        return events, states
+                    found.append(Frame(self.state(site), site))
+        return found
 
     def state(self, site: str) -> bytes:
         """Return the state frame of a site."""
@@ -143,50 +169,69 @@ class Broadcaster:
         await self.start()
         checked = time.monotonic()
         try:
-            past, last = await asyncio.to_thread(self._catch_up, client, after)
-            for data in past:
+            last = 0
+            async for data, reached in self._past(client, after):
                 yield data
+                last = reached
             while True:
                 try:
                     item = await asyncio.wait_for(client.queue.get(), COMMENT_EVERY_S)
                 except TimeoutError:
-                    item = ("", None, b": still here\n\n")
+                    item = Frame(b": still here\n\n")
                 if item is None:
                     return
-                _, number, data = item
-                if number is None or number > last:
-                    yield data
+                if item.is_gap:
+                    last = 0
+                if item.number is None or item.number > last:
+                    yield item.data
                 if time.monotonic() - checked > CHECK_EVERY_S:
                     checked = time.monotonic()
                     if not await asyncio.to_thread(is_valid):
-                        yield frame("error", {"error": "UnauthorizedError", "message": "you are logged out"})
+                        yield frame("error", {"error": "LoginError", "message": "you are logged out"})
                         return
         finally:
             self.clients.discard(client)
 
-    def _catch_up(self, client: Client, after: int | None) -> tuple[list[bytes], int]:
-        """Return the greeting, the events after a number, and the states; and the number reached."""
-        reader = self._library.reader
-        first, last = reader.first_event_number(), reader.last_event_number()
+    async def _past(self, client: Client, after: int | None) -> AsyncIterator[tuple[bytes, int]]:
+        """Yield the greeting, the events after a number, and the states; each with the number that is then reached."""
+        first, last = await asyncio.to_thread(self._numbers)
         hello = {"boot": BOOT, "first": first, "last": last, "server_time": now_text()}
-        frames = [frame("hello", hello)]
-        if after is not None and after > last:  # the journal was replaced
-            after = None
-            frames.append(frame("gap", {"from": 1, "to": last}))
+        yield frame("hello", hello), last
         at = last if after is None else after
+        if at > last:  # the journal was replaced
+            yield frame("gap", {"from": 1, "to": last}), last
+            at = last
         if at + 1 < first:
-            frames.append(frame("gap", {"from": at + 1, "to": first - 1}))
+            yield frame("gap", {"from": at + 1, "to": first - 1}), last
             at = first - 1
-        while at < last and (page := reader.events_after(at, PAGE)):
+        sent = 0
+        while at < last and (page := await asyncio.to_thread(self._page, at)):
             for event in page:
                 at = event.number
-                if client.wants(event.site):
-                    frames.append(frame("journal", to_line(event).model_dump(), event.number))
-            if len(frames) > MOST_WAITING * 5:
-                frames.append(frame("gap", {"from": at + 1, "to": last}))
-                at = last
-        for site in reader.sites():
+                if client.wants(event.site, event.kind):
+                    sent += 1
+                    yield _journal_frame(event).data, max(at, last)
+            if sent >= MOST_PAST and at < last:
+                yield frame("gap", {"from": at + 1, "to": last}), last
+                break
+        for data in await asyncio.to_thread(self._states, client):
+            yield data, max(at, last)
+
+    def _numbers(self) -> tuple[int, int]:
+        return self._library.reader.first_event_number(), self._library.reader.last_event_number()
+
+    def _page(self, after: int) -> list[StoredEvent]:
+        return self._library.reader.events_after(after, PAGE)
+
+    def _states(self, client: Client) -> list[bytes]:
+        found = []
+        for site in self._library.reader.sites():
             if client.wants(site):
                 with suppress(GraphGHHAError):
-                    frames.append(self.state(site))
-        return frames, max(at, last)
+                    found.append(self.state(site))
+        return found
+
+
+def _journal_frame(event: StoredEvent) -> Frame:
+    data = frame("journal", to_line(event).model_dump(), event.number)
+    return Frame(data, event.site, event.number, event.kind)

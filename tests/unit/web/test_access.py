@@ -5,7 +5,7 @@ import re
 import pytest
 
 from graphghha.web.app import make_api
-from graphghha.web.limits import Throttle, TokenBucket
+from graphghha.web.limits import LoginLimit, Throttle, TokenBucket
 from graphghha.web.roles import ROLES, is_enough
 from web_builders import HOST, Building
 
@@ -38,6 +38,7 @@ NEEDED = {
     ("GET", "/sites/{site}/injections"): "viewer",
     ("POST", "/sites/{site}/injections"): "engineer",
     ("DELETE", "/sites/{site}/injections/{injection}"): "engineer",
+    ("POST", "/sites/{site}/runs"): "engineer",
     ("POST", "/sites/{site}/found"): "operator",
     ("GET", "/incidents"): "viewer",
     ("GET", "/incidents/export"): "viewer",
@@ -165,9 +166,23 @@ def test_a_flood_is_slowed_and_forgotten():
     assert [bucket.take("a", 0.0) for _ in range(3)] == [0.0] * 3
     assert bucket.take("a", 0.0) == pytest.approx(0.5) and bucket.take("b", 0.0) == 0.0
     assert bucket.take("a", 0.6) == 0.0
-    throttle = Throttle()
-    for _ in range(Throttle.FREE + 3):
-        throttle.fail("x", 0.0)
-    assert throttle.wait_s("x", 0.0) == 8.0 and throttle.wait_s("x", 9.0) <= 0
-    throttle.succeed("x")
-    assert throttle.wait_s("x", 0.0) <= 0
+    throttle = Throttle(longest_s=3.0)
+    assert [throttle.begin("x", 0.0) for _ in range(6)] == [0, 0, 0, 0, 0, 1.0], "attempts at once all count"
+    assert throttle.begin("x", 1.5) == 0 and throttle.begin("x", 1.5) == 2.0
+    assert throttle.begin("x", 4.0) == 0 and throttle.begin("x", 4.0) == 3.0, "not longer than that"
+    assert throttle.begin("x", 4.0 + Throttle.FORGET_S + 1) == 0
+    for _ in range(2):
+        throttle.take_back("x")
+    assert throttle.begin("x", 4.0 + Throttle.FORGET_S + 1) == 0
+
+
+def test_nobody_keeps_an_operator_out_by_guessing_the_name():
+    limit = LoginLimit()
+    assert limit.begin("ortiz", "control-room", 0.0) == 0
+    limit.succeed("ortiz", "control-room")
+    guesses = [limit.begin("ortiz", f"10.0.0.{each}", 1.0) for each in range(50)]
+    assert guesses[:5] == [0] * 5 and 0 < max(guesses) <= 30
+    assert limit.begin("ortiz", "control-room", 1.0) == 0, "known here"
+    for name in ("roy", "amin", "lee", "kim", "sato", "diaz"):
+        waits = limit.begin(name, "attacker", 2.0)
+    assert waits > 0, "one address that tries many names"

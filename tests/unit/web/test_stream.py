@@ -13,7 +13,7 @@ import uvicorn
 
 from graphghha.alarms import Event
 from graphghha.web.access_store import Identity
-from graphghha.web.stream import MOST_WAITING, Broadcaster, Client
+from graphghha.web.stream import MOST_WAITING, Broadcaster, Client, Frame
 from web_builders import Building
 
 pytestmark = pytest.mark.slow
@@ -116,8 +116,8 @@ def test_a_client_that_does_not_read_is_cut_off():
         broadcaster = Broadcaster(None)
         broadcaster.clients.add(client)
         for number in range(MOST_WAITING):
-            assert client.put("office", number, b"x")
-        assert not client.put("office", MOST_WAITING, b"x")
+            assert client.put(Frame(b"x", "office", number))
+        assert not client.put(Frame(b"x", "office", MOST_WAITING))
         broadcaster._cut(client)
         assert client not in broadcaster.clients and await client.queue.get() is None
 

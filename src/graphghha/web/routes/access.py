@@ -55,18 +55,14 @@ def read_session(who: Who) -> Session:
 @router.post("/session")
 def log_in(login: Login, request: Request, response: Response, parts: Parts) -> Session:
     """Log in with name and password; sets the cookie of the session."""
-    here, keys = address(request), (f"name:{login.name}", f"address:{address(request)}")
-    if (wait_s := max(parts.throttle.wait_s(key) for key in keys)) > 0:
+    here = address(request)
+    if (wait_s := parts.logins.begin(login.name, here)) > 0:
         raise BusyError("too many attempts; wait before the next one", retry_after_s=int(wait_s) + 1)
     person = parts.access.check_password(login.name, login.password)
     if person is None:
-        for key in keys:
-            parts.throttle.fail(key)
-        if not parts.notes.take(f"login:{here}"):
-            nobody = Identity(person=login.name, role="viewer", kind="login", id="")
-            parts.library.note("access.refused", {"what": "login", **origin(nobody, here)})
+        parts.refused_stranger(here, "login", "name or password is wrong", login.name)
         raise LoginError("name or password is wrong")
-    parts.throttle.succeed(keys[0])
+    parts.logins.succeed(login.name, here)
     secret = parts.access.begin_session(person.name, person.role, person.sites, "login", parts.config.session_hours)
     who = parts.access.session(secret)
     assert who is not None

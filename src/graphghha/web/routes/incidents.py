@@ -31,6 +31,7 @@ from graphghha.web.contract.sites import Health
 from graphghha.web.events import to_line, to_story
 from graphghha.web.incident_view import incident_line, incident_view, present_p
 from graphghha.web.library import Outcome, error_of, origin
+from graphghha.web.roles import may_read
 from graphghha.web.site_view import moment_ms, now_text
 from graphghha.web.studio_view import drills
 
@@ -189,7 +190,11 @@ def health(who: Who, parts: Parts) -> Health:
 
 
 def _events(reader: PageReader, who: Identity, found: list[Any], limit: int) -> Events:
-    items: list[EventLine] = [to_line(event) for event in found if not event.site or who.may_see(event.site)]
+    items: list[EventLine] = [
+        to_line(event)
+        for event in found
+        if (not event.site or who.may_see(event.site)) and may_read(who.role, event.kind)
+    ]
     return Events(
         items=items,
         first=reader.first_event_number(),

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from graphghha.errors import BusyError, NotFoundError
+from graphghha.errors import NotFoundError
 from graphghha.web.context import Parts, Who
 from graphghha.web.stream import Client
 
@@ -30,8 +30,7 @@ async def stream(
     """Events of the journal and states of sites as they happen. See the page about the API for its frames."""
     if site is not None and not who.may_see(site):
         raise NotFoundError(f"there is no site {site!r}")
-    if len(parts.broadcaster.clients) >= parts.config.most_streams:
-        raise BusyError("too many live streams are open", retry_after_s=30)
+    parts.broadcaster.refuse_more(who, parts.config.most_streams)
     number = int(last_event_id) if last_event_id and last_event_id.isdecimal() and last_event_id.isascii() else after
     frames = parts.broadcaster.follow(Client(who, site), number, lambda: parts.identity(request) is not None)
     return EventStream(frames, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
