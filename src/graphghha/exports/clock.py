@@ -1,5 +1,6 @@
 """The times of a whole file in UTC: the order of its dates, the zone of its clock, what happened at changes of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,12 +22,20 @@ from graphghha.exports.times import (
     possible_orders,
     take_apart,
 )
-from graphghha.exports.zones import LocalClock, guess_summer_rule, offset_ms, zone_offset_ms, zone_region
+from graphghha.exports.zones import (
+    LocalClock,
+    guess_summer_rule,
+    offset_ms,
+    region_of_city,
+    zone_offset_ms,
+    zone_region,
+)
 from graphghha.plants.arrow import pa, pc, pq
 
 PARQUET_ROWS = 1 << 16
 _DAY_MS = 86_400_000
 _EXCEL_EPOCH_DAYS = 25_569  # from 1899-12-30 to 1970-01-01
+_CITY = re.compile(r"[Z\d]\s+\[?([A-Z][A-Za-z_+/-]+)\]?\s*$")  # behind an offset: `-05:00 New_York`
 _EPOCHS = ((1e17, 1e-6, "ns"), (1e14, 1e-3, "µs"), (1e11, 1.0, "ms"), (1e8, 1000.0, "s"))
 
 
@@ -282,7 +291,12 @@ def _zone_texts(plan: FilePlan) -> list[str]:
     if plan.time.family is None:
         return named
     fields = take_apart(pa.array(list(plan.times_sample), pa.string()), plan.time.family)
-    return named + [text for text in fields.zones if text]
+    cities = {match[1] for text in plan.times_sample if (match := _CITY.search(text))}
+    return (
+        named
+        + [region for city in cities if (region := region_of_city(city))]
+        + [text for text in fields.zones if text]
+    )
 
 
 def find_orders(plans: Sequence[FilePlan], stated: Order | None) -> Order | None:

@@ -21,7 +21,8 @@ class NameAndUnit:
     unit: str | None
 
 
-_NAMING_WORDS = ("mode", "rh", "ratio")  # behind a name they say what is measured: `Fan Mode`, `Return Air RH`
+# behind a name they are a part of it: `Fan Mode`, `Return Air RH`, `Brine In`
+_NAMING_WORDS = ("mode", "rh", "ratio", "in", "hp", "var", "va")
 
 
 def split_header(text: str) -> NameAndUnit:

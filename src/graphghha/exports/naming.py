@@ -33,6 +33,11 @@ def _last(*words: str) -> str:
     return rf"\b(?:{'|'.join(words)})(?: \d+)?$"
 
 
+def _tagged(*letters: str) -> str:
+    """Return a pattern for the letters of an instrument with a place behind them: `C101_TT_OIL`."""
+    return rf"\b(?:{'|'.join(letters)}) [A-Z]+$"
+
+
 _SETPOINTS = ("SP", "SPT", "STPT", "STP", "SETPT", "SETPOINT", "SET POINT", "SETTING", "SOLL", "SOLLWERT", "CONSIGNE")
 _TEMPERATURES = (
     *(
@@ -55,7 +60,25 @@ _TEMPERATURES = (
     ),
     *("EWT", "LWT", "RWT", "SWT", "CHWST", "CHWRT", "HWST", "HWRT", "CHWS", "CHWR", "HWS", "HWR", "OADB", "OAWB", "WB"),
 )
-_POSITIONS = ("OUT", "OUTPUT", "POS", "POSITION", "VLV", "VALVE", "VAL", "DPR", "DMPR", "DAMPER", "CLAPET", "STELLUNG")
+_POSITIONS = (
+    "CCV",
+    "HCV",
+    "OAD",
+    "RAD",
+    "EAD",
+    "OUT",
+    "OUTPUT",
+    "POS",
+    "POSITION",
+    "VLV",
+    "VALVE",
+    "VAL",
+    "DPR",
+    "DMPR",
+    "DAMPER",
+    "CLAPET",
+    "STELLUNG",
+)
 _SPEEDS = ("SPD", "SPEED", "VFD", "VSD", "FREQ", "HZ", "SC", "DREHZAHL")
 
 _RULES = (
@@ -68,7 +91,7 @@ _RULES = (
         CONTROLLER,
         "mode",
         None,
-        r"\b(?:OCC|0 CC|UNOCC|OCCUPANCY|MODE|SCHED|SCHEDULE|SEASON|ZEITPROGRAMM|BETRIEBSART)\b",
+        r"\b(?:OCC|0 CC|UNOCC|OCCUPANCY|OCCUPIED|MODE|SCHED|SCHEDULE|SEASON|ZEITPROGRAMM|BETRIEBSART)\b",
         "occupancy or mode",
     ),
     Rule(
@@ -87,6 +110,15 @@ _RULES = (
         _last("MV", "MCV", "FCV", "LCV", "PCV", "TCV", "MOV", "XV", "HV", "SV"),
         "a motor valve",
     ),
+    Rule(ACTUATOR, "position", None, _tagged("XV", "FCV", "LCV", "PCV", "TCV", "MOV"), "a motor valve"),
+    Rule(SENSOR, "measurement", "temperature", _tagged("TT", "TIT"), "a temperature transmitter"),
+    Rule(
+        SENSOR, "measurement", "pressure", _tagged("PT", "PIT", "PDT", "PDIT", "DPT", "DPIT"), "a pressure transmitter"
+    ),
+    Rule(SENSOR, "measurement", "flow", _tagged("FT", "FIT"), "a flow transmitter"),
+    Rule(SENSOR, "measurement", "length", _tagged("LT", "LIT"), "a level"),
+    Rule(SENSOR, "measurement", "vibration", _tagged("VT", "VIT"), "a vibration"),
+    Rule(SENSOR, "measurement", "concentration", r"\b\w*(?:CO 2|CO2)$", "a concentration"),  # CO alone is an output
     # commands, outputs and states of building systems
     Rule(
         ACTUATOR,
@@ -158,7 +190,14 @@ _RULES = (
     ),
     Rule(SENSOR, "measurement", "power", _last("KW", "PWR", "POWER", "WATT", "WAT", "WATTS"), "a power"),
     Rule(SENSOR, "measurement", "energy", _last("KWH", "ENERGY"), "an energy"),
-    Rule(SENSOR, "measurement", "concentration", _last("CO 2", "CO2", "VOC", "PPM"), "a concentration"),
+    Rule(SENSOR, "measurement", "concentration", _last("VOC", "PPM"), "a concentration"),
+    Rule(SENSOR, "measurement", "humidity", r"\b(?:OA|RA|SA|DA|MA|EA|ZN|RM)RH$", "a humidity"),
+    Rule(SENSOR, "measurement", "flow", r"\bAIR VOLUME$", "a flow"),
+    Rule(SENSOR, "measurement", "irradiance", _last("IRRADIANCE", "GHI", "POA"), "an irradiance"),
+    Rule(SENSOR, "measurement", "voltage", _last("VOLT", "VOLTS", "VOLTAGE"), "a voltage"),
+    Rule(SENSOR, "measurement", "current", _last("CURRENT", "AMPS"), "a current"),
+    Rule(SENSOR, "measurement", "rotation", _last("FREQUENCY"), "a frequency"),
+    Rule(SENSOR, "measurement", "share", _last("LOAD", "SOC"), "a load or charge"),
 )
 _COMPILED = [(rule, re.compile(rule.pattern)) for rule in _RULES]
 
@@ -166,6 +205,9 @@ _COMPILED = [(rule, re.compile(rule.pattern)) for rule in _RULES]
 _TAIL = re.compile(
     r"(?: (?:TREND|TR|LOG|HISTORY|HIST|PRESENT VALUE|PRESENT|PV|F CV|VALUE|VAL PV|EXT|NUMERIC|BOOLEAN))+$"
 )
+_STATISTIC = re.compile(r" (?:MAX|MIN|AVG|MEAN|AVERAGE)$")
+# quantities that a command or position may be written in; another unit shows that the point is measured
+_OUTPUT_QUANTITIES = (None, "share", "rotation", "voltage", "current", "mode")
 _ESCAPES = re.compile(r"\$[0-9a-fA-F]{2}")  # `Present$20Value`
 _CUTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
@@ -188,12 +230,14 @@ def guess_kind(name: str, *, label: str = "", unit: str | None = None, is_state:
     """Return what a point is, from its name, else from its label (a second name), else from its unit or states."""
     measured = quantity_of_unit(unit)
     for text, source in ((name, "name"), (label, "label")):
-        words = words_of(text)
+        words = _STATISTIC.sub("", words_of(text))
         for rule, pattern in _COMPILED:
             if (match := pattern.search(words)) is None:
                 continue
             if is_state and rule.purpose == "measurement":
                 continue  # a word such as On is not a temperature
+            if rule.role == ACTUATOR and rule.purpose in ("command", "position") and measured not in _OUTPUT_QUANTITIES:
+                continue  # `Brine Out` in degC
             quantity = measured or rule.quantity
             return Kind(rule.role, rule.purpose, quantity, f"{match[0]!r} in its {source} means {rule.meaning}")
     if is_state:

@@ -12,7 +12,9 @@ from graphghha.exports.naming import ACTUATOR, CONTROLLER, SENSOR, words_of
 
 MOST_NEAR = 6  # near edges of a node that would have no edge otherwise
 _SHARED = {
-    "outdoor air": re.compile(r"\b(?:OA|OAT|OAH|OADB|OAWB|OUTSIDE|OUTDOOR|AMBIENT|WEATHER|WETTER|AUSSEN\w*)\b"),
+    "outdoor air": re.compile(
+        r"\b(?:OA|OAT|OAH|OADB|OAWB|OUTSIDE|OUTDOOR|AMBIENT|WEATHER|WETTER|AUSSEN\w*|EXTÉRIEURE?)\b"
+    ),
     "supply air": re.compile(r"^(?:DA|SA|DAT|SAT|DAP|SAP|DISCHARGE|SUPPLY AIR|DUCT)\b"),
     "plant water": re.compile(r"^(?:CHW\w*|HHW\w*|HW|HWS\w*|HWR\w*|HWST|HWRT|CW[SR]T?|CHILLED|HOT WATER)\b"),
 }

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,16 @@ def zone_region(text: str) -> str | None:
     if text.upper() in _ABBREVIATIONS:
         return _ABBREVIATIONS[text.upper()][1]
     return text if "/" in text and is_zone(text) else None
+
+
+@lru_cache(maxsize=64)
+def region_of_city(city: str) -> str | None:
+    """Return the region that a city names, `America/New_York` of `New_York`, or None."""
+    if city in ("AM", "PM") or city.upper() in _ABBREVIATIONS:
+        return None
+    found = [name for name in available_timezones() if name == city or name.endswith(f"/{city}")]
+    known = [name for name in found if "/" in name and name.split("/")[0] not in ("posix", "right", "Etc", "SystemV")]
+    return min(known, key=lambda name: (name.count("/"), name), default=None)
 
 
 def is_zone(name: str) -> bool:

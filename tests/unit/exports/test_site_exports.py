@@ -9,7 +9,7 @@ import pytest
 
 from export_builders import NOON, read, reasons, table
 from graphghha.errors import DataError
-from graphghha.exports import read_exports
+from graphghha.exports import guess_kind, read_exports
 from graphghha.exports.archives import Unpacked
 from graphghha.exports.equipment import parent_of, split_name
 from graphghha.exports.file_names import without_date
@@ -219,3 +219,40 @@ def test_a_workbook_is_read_with_its_times(tmp_path):
     room, fan = export.series
     assert room.times_ms[0] == round(NOON.timestamp() * 1000) and set(np.diff(room.times_ms)) == {300_000}
     assert room.unit == "degC" and len(room) == 30 and len(fan) == 15 and fan.states == ("not On", "On")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "role", "quantity"),
+    [
+        ("RA-CO2", "ppm", "sensor", "concentration"),
+        ("AHU01.RACO2", None, "sensor", "concentration"),
+        ("HP 1/Brine Out", "degC", "sensor", "temperature"),
+        ("C101_TT_OIL", None, "sensor", "temperature"),
+        ("XV_BLD", None, "actuator", None),
+        ("bess1/cell_temp_max", None, "sensor", "temperature"),
+        ("AHU01.CCV", None, "actuator", None),
+        ("RTU-1 Occupied", None, "controller", None),
+        ("CH-1 Load", "%", "sensor", "share"),
+        ("FCV-201.OUT", "%", "actuator", None),
+        ("Chilled Valve Out", "V", "actuator", "voltage"),
+    ],
+)
+def test_names_of_instruments_and_outputs(name, unit, role, quantity):
+    kind = guess_kind(name, unit=unit)
+    assert (kind.role, kind.quantity) == (role, quantity), kind.reason
+
+
+def test_in_and_out_behind_a_name_are_no_units(tmp_path):
+    export = read(tmp_path, table("time,Brine In,Brine Out,Rain [in]", "%Y-%m-%d %H:%M,{v},{v},{v}"))
+    assert [(each.name, each.stated_unit) for each in export.series] == [
+        ("Brine In", None),
+        ("Brine Out", None),
+        ("Rain", "in"),
+    ]
+
+
+def test_a_city_behind_an_offset_is_the_zone_of_the_plant(tmp_path):
+    text = table("ts,Zone Temp,Fan", "%Y-%m-%dT%H:%M:00-04:00 New_York,{v}°F,{v}")
+    export = read(tmp_path, text)
+    assert export.zone.clock.zone == "America/New_York" and export.zone.is_stated
+    assert export.series[0].times_ms[0] == round(NOON.timestamp() * 1000) + 4 * 3_600_000
