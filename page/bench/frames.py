@@ -4,6 +4,9 @@ python page/bench/frames.py [--seconds 60] [--zones 48] [--screen overview]: pri
 those of page/bench/server.mjs, so the figures are the page's alone. The heap is read after its garbage was collected;
 `grown_bytes` compares two snapshots of it, taken after a warm-up and at the end, by what the bytes are: `data` is what
 the page keeps (objects, arrays, texts), `code` what the engine compiles meanwhile, `dom` what the browser keeps.
+`long_tasks` are tasks of the page's thread above 50 ms, each as [ms, ms of the processor's time, what took longest]:
+the two differ where other programs had the processor. Collections that this script asks for are left out.
+`longest_task_cpu_ms` is the most that any task of the page needed of the processor.
 """
 
 import argparse
@@ -11,6 +14,7 @@ import gzip
 import json
 import shutil
 import subprocess
+from bisect import bisect_left
 from collections import Counter
 from pathlib import Path
 
@@ -19,12 +23,13 @@ from playwright.sync_api import CDPSession, sync_playwright
 HERE = Path(__file__).parent
 STATIC = HERE.parents[1] / "src/graphghha/web/static"
 WARM_UP_MS = 30_000
+LONG_US = 50_000
+TRACED = ["toplevel", "devtools.timeline", "v8"]
+OWN_COLLECTION = "V8.GCLowMemoryNotification"
 # Frames are noted in an array of fixed size, outside the heap that is measured.
 # The time from the start of a frame's callbacks until the browser has laid out and painted it.
 WATCH = """
-window.frames_ms = new Float64Array(1 << 20); window.frames = 0; window.long_ms = [];
-new PerformanceObserver(list => list.getEntries().forEach(e => window.long_ms.push(e.duration)))
-  .observe({type: 'longtask'});
+window.frames_ms = new Float64Array(1 << 20); window.frames = 0;
 const channel = new MessageChannel(); let begun = 0;
 channel.port1.onmessage = () => { window.frames_ms[window.frames++] = performance.now() - begun; };
 const frame = () => { begun = performance.now(); channel.port2.postMessage(0); requestAnimationFrame(frame); };
@@ -65,6 +70,31 @@ def snapshot(session: CDPSession) -> Counter[str]:
     return sizes
 
 
+def tasks(trace: bytes) -> tuple[list[tuple[int, int, str]], float]:
+    """Return the long tasks of the page's thread, and the most that a task needed of the processor in ms."""
+    events = [event for event in json.loads(trace)["traceEvents"] if event.get("ph") in ("X", "M")]
+    threads = [(event["pid"], event["tid"]) for event in events if event["args"].get("name") == "CrRendererMain"]
+    long, most = [], 0.0
+    for thread in threads:
+        mine = sorted(
+            (event for event in events if event["ph"] == "X" and (event["pid"], event["tid"]) == thread),
+            key=lambda event: (event["ts"], -event["dur"]),
+        )
+        begins = [event["ts"] for event in mine]
+        for task in mine:
+            if not task["name"].endswith("RunTask"):
+                continue
+            inside = mine[bisect_left(begins, task["ts"]) : bisect_left(begins, task["ts"] + max(task["dur"], 1))]
+            parts = {event["name"]: event["dur"] for event in inside if not event["name"].endswith("RunTask")}
+            if OWN_COLLECTION in parts:
+                continue
+            most = max(most, task.get("tdur", 0) / 1000)
+            if task["dur"] > LONG_US:
+                worst = max(parts, key=parts.__getitem__, default="")
+                long.append((round(task["dur"] / 1000), round(task.get("tdur", 0) / 1000), worst))
+    return long, most
+
+
 def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
     """Open the page and watch it for some seconds."""
     command = ["node", str(HERE / "server.mjs"), "--port", "8599", "--zones", str(zones), "--every", "1000"]
@@ -81,13 +111,16 @@ def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
             session = page.context.new_cdp_session(page)
             page.evaluate(WATCH)
             page.wait_for_timeout(WARM_UP_MS)
+            before = snapshot(session)
+            browser.start_tracing(page=page, categories=TRACED)
             collect(session)
-            before, heap = snapshot(session), [collect(session)]
+            heap = [collect(session)]
             for _ in range(max(1, seconds // 20)):
                 page.wait_for_timeout(20_000)
                 heap.append(collect(session))
+            long, most = tasks(browser.stop_tracing())
             after = snapshot(session)
-            frames, long = page.evaluate("[Array.from(window.frames_ms.subarray(0, window.frames)), window.long_ms]")
+            frames = page.evaluate("Array.from(window.frames_ms.subarray(0, window.frames))")
             browser.close()
     finally:
         server.kill()
@@ -100,7 +133,7 @@ def measure(seconds: int, zones: int, screen: str) -> dict[str, object]:
     return {
         "nodes": 32 * zones, "screen": screen, "seconds": seconds, "first_paint_ms": paint, "frames": len(frames),
         "frame_p50_ms": share(frames, 0.5), "frame_p95_ms": share(frames, 0.95), "frame_p99_ms": share(frames, 0.99),
-        "long_tasks": [round(value) for value in long], "gzip_bytes": size,
+        "long_tasks": long, "longest_task_cpu_ms": round(most, 1), "gzip_bytes": size,
         "heap_mb": [round(value, 2) for value in heap],
         "grown_bytes": {kind: after[kind] - before[kind] for kind in ("data", "code", "dom")},
     }  # fmt: skip
