@@ -1,5 +1,5 @@
 // Serves the built page with made-up answers in the shape of the API, to look at states and to measure frames.
-// node bench/server.mjs [--port 8500] [--zones 12] [--state alarms|normal|lost|warm|learning|flood|stopped|viewer] [--every 1000] [--hostile]
+// node bench/server.mjs [--port 8500] [--zones 12] [--state alarms|normal|lost|warm|learning|flood|building|stopped|viewer] [--every 1000] [--hostile]
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -67,12 +67,17 @@ if (mode !== "normal" && mode !== "warm" && mode !== "learning") {
     if (zone <= count) incident(`demo-old-${zone}`, zone, role, "normal", p, since, since - 2, "is high (20.5 °C, expected 19.9)",
       { is_open: false, closed: iso(START - (since - 60) * MINUTE), p_now: null, is_drill: disposition === "attack", judged: disposition && { disposition, by: "a.roy", reason: "", time: iso(START - (since - 90) * MINUTE) }, last_note: told("a.roy", "", START - (since - 5) * MINUTE) });
   if (mode === "flood") for (let n = 2; n <= Math.min(count, 12); n++) if (![1, 5, 7, 10].includes(n)) incident(`demo-flood-${n}`, n, n % 2 ? "RM_TEMP" : "FCU_CVLV", "unacknowledged", 0.9, 5, 4, "room reads warm (25.1 °C, expected 21.3)");
+  if (mode === "building") {
+    const parts = [2, 3, 4, 6, 8].map((n) => incident(`demo-part-${n}`, n, "FCU_CVLV", "unacknowledged", 0.9, 5, 4, "room reads warm (25.1 °C, expected 21.3)", { part_of: "demo-building" }));
+    incident("demo-building", 1, "FCU_CVLV", "unacknowledged", 0.97, 5, 3, "", { zone: null, zone_title: "Building", root: "", name: "Building", kind: "equipment", text: "Building: 5 of 12 zones are anomalous within minutes (actuator), p = 0.97, since 17:36; likeliest: equipment fault", evidence: "",
+      signals: [], edges: [], charts: [], equivalents: [], suspects: [], members: parts.map((one) => one.id), alarms: parts.map((one) => `${one.zone}/${one.root}`), action: "Look at what the zones share first: chilled water, air handler, schedule." });
+  }
   if (count >= 48) { incident("demo-31", 31, "FCU_CVLV", "unacknowledged", 0.98, 30, 28, "discharge air humidity is high (91 %RH, expected 70)"); incident("demo-44", 44, "Cooling_coil", "unacknowledged", 0.51, 43, 41, "discharge air flow is low (122 L/s, expected 152)"); }
 }
 const scores = new Uint8Array(count * 32);
 function score() {
   for (let n = 0; n < scores.length; n++) scores[n] = mode === "lost" || mode === "warm" ? 255 : Math.random() < 0.012 ? 20 + Math.random() * 60 : 1;
-  for (const one of incidents.values()) if (one.is_open && one.state !== "returned") scores[(Number(one.zone.slice(5)) - 1) * 32 + template.findIndex((t) => t.role === one.root)] = Math.floor(254 * one.p_now);
+  for (const one of incidents.values()) if (one.is_open && one.zone && one.state !== "returned") scores[(Number(one.zone.slice(5)) - 1) * 32 + template.findIndex((t) => t.role === one.root)] = Math.floor(254 * one.p_now);
   if (count >= 12 && mode === "alarms") for (const role of ["FCU_CLG_GPM", "FCU_CLG_EWT", "FCU_CLG_RWT"]) scores[8 * 32 + template.findIndex((t) => t.role === role)] = 255;
 }
 score();

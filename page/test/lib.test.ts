@@ -10,13 +10,14 @@ import { digit, dispositionWord, glyphFill, letter, stateOfLetter, stateWord } f
 import { commandOf } from "../src/lib/commands";
 import { eventWord } from "../src/lib/events";
 import { filterQuery, fromAddress } from "../src/lib/filter";
-import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, moment, percent, sayP, zoneName, clock } from "../src/lib/format";
+import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, sayP, zoneName, clock } from "../src/lib/format";
 import { wilson } from "../src/lib/interval";
 import { Keys, isField } from "../src/lib/keys";
 import { ALARM, DOUBT, GREY, NORMAL, UNKNOWN, bounds, decode, level } from "../src/lib/levels";
 import { nearestPoints } from "../src/lib/nearest";
 import { around, step, within } from "../src/lib/neighbourhood";
-import { waiting, worstFirst } from "../src/lib/order";
+import { titleOf, waiting, worstFirst } from "../src/lib/order";
+import { nodeName, partsOf, zoneAddress, zoneOf, zoneOfAddress } from "../src/lib/places";
 import { blocks } from "../src/lib/markdown";
 import { bucketsFor, outside } from "../src/lib/outside";
 import { link, parse } from "../src/lib/route";
@@ -258,4 +259,26 @@ test("a card's Markdown becomes plain blocks", () => {
   assert.deepEqual(blocks("# A `b`\n\none\ntwo [link](http://x)\n\n| a | b |\n|---|---|\n| 1 | <b> |\n\n- x\n  y\n- z"), [
     { kind: "heading", text: "A b" }, { kind: "text", text: "one two link" }, { kind: "table", head: ["a", "b"], rows: [["1", "<b>"]] }, { kind: "list", items: ["x y", "z"] },
   ]);
+});
+
+test("a time of the day is the next one", () => {
+  const now = Date.parse("2018-07-10T17:41:00Z");
+  assert.equal(minutesUntil("12:45", now, "America/Chicago"), 4);
+  assert.equal(minutesUntil("12:40", now, "America/Chicago"), 1439);
+  assert.equal(minutesUntil("12:41", now, "America/Chicago"), 1440);
+  assert.equal(minutesUntil("00:00", now, "UTC"), 379);
+});
+
+test("nodes of a plant without zones are named by their role alone", () => {
+  const plain = { zones_info: [{ zone: "", title: "plant", group: "" }] };
+  const zoned = { zones_info: [{ zone: "zone-01", title: "Zone 1", group: "" }] };
+  assert.deepEqual([nodeName("", "AHU/T1"), nodeName("zone-01", "T1")], ["AHU/T1", "zone-01/T1"]);
+  assert.deepEqual([partsOf("AHU/T1", plain), partsOf("zone-01/T1", zoned)], [["", "AHU/T1"], ["zone-01", "T1"]]);
+  assert.deepEqual([zoneOf({ zone: null }, plain), zoneOf({ zone: null }, zoned), zoneOf({ zone: "zone-01" }, zoned)], ["", null, "zone-01"]);
+  assert.deepEqual([zoneAddress(""), zoneAddress("", "T1"), zoneAddress("zone-01", null), zoneOfAddress("-")], ["-", "-/T1", "zone-01", ""]);
+});
+
+test("an incident of the whole building is named once", () => {
+  assert.equal(titleOf({ zone_title: "Building", name: "Building" }), "Building");
+  assert.equal(titleOf({ zone_title: "Zone 1", name: "fan" }), "Zone 1 · fan");
 });

@@ -11,6 +11,7 @@ import { asOfSlowly, reading, zone } from "../store/site";
 import { useScroll } from "../store/scroll";
 import { here } from "../store/router";
 import { Button } from "../ui/Button";
+import { titleOf } from "../lib/order";
 import { Glyph, Letter } from "../ui/Glyph";
 
 interface Props {
@@ -57,14 +58,14 @@ function Row({ row, index, isAt, isSelected, toggle, setAt }: {
       <td><input type="checkbox" aria-label={`Select ${row.zone_title}, ${row.name}`} checked={isSelected} onChange={() => toggle(row.id)} onClick={(event) => event.stopPropagation()} /></td>
       <td>{hasGlyph ? <Glyph priority={row.priority} state={row.state} /> : <span class="dim" aria-label={`priority ${digit(row.priority)}`}>{digit(row.priority)}</span>}</td>
       <td><span class="row"><Letter state={row.state} /><span class={isLoud ? "strong" : "dim"}>{stateWord(row.state, row.is_open)}</span></span></td>
-      <td><a href={here("incident", row.id)} class={row.is_open || isLoud ? "" : "closed"}><span class={row.is_open || isLoud ? "strong cut" : "cut"}>{row.zone_title} · {row.name}</span>
+      <td><a href={here("incident", row.id)} class={row.is_open || isLoud ? "" : "closed"}><span class={row.is_open || isLoud ? "strong cut" : "cut"}>{titleOf(row)}</span>
         <span class="small dim cut">{say(row.evidence || row.text, row.evidence ? row.evidence_parts : row.text_parts, [row.since], reading.value)}</span></a></td>
       <td class="right"><strong>{formatP(row.p)}</strong>{drifted(row.p, row.p_now) && row.is_open && <div class="small dim nowrap">now {formatP(row.p_now)}</div>}</td>
       <td class="right wide-only">{moment(ms(row.since), now, zone.value)}</td>
       <td class="right dim wide-only">{row.announced ? clock(ms(row.announced), zone.value) : "not"}</td>
       <td class="wide-only">{isLoud ? <Button refused={refusal("ack")} label={`Acknowledge... ${row.zone_title}, ${row.name}`} onClick={() => ask("ack", [thingOf(row)])}>Acknowledge...</Button>
         : row.last_note && <span class="two-lines dim" title={row.last_note.text}>{row.last_note.by} {clock(ms(row.last_note.time), zone.value)}{row.last_note.text ? ` “${row.last_note.text}”` : ""}</span>}</td>
-      <td class="wide-only"><span class="small dim">{row.judged ? dispositionWord(row.judged.disposition, row.is_drill)
+      <td class="wide-only"><span class="small dim">{row.judged ? <span class="cut" title={dispositionWord(row.judged.disposition, row.is_drill)}>{dispositionWord(row.judged.disposition, row.is_drill)}</span>
         : !row.is_open && <button class="link" onClick={() => ask("dispose", [thingOf(row)])}>what was it?</button>}
         {row.closed && <div>closed {clock(ms(row.closed), zone.value)}</div>}</span></td>
     </tr>

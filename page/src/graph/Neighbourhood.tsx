@@ -9,14 +9,15 @@ import { temperature } from "../store/preferences";
 import { here } from "../store/router";
 import { about, zone } from "../store/site";
 import { NodeShape } from "../ui/NodeShape";
+import { zoneAddress } from "../lib/places";
 import { NodeTable } from "./NodeTable";
 
 interface Props {
-  incident: Incident; now: ZoneNow | null; steps: number; setSteps: (steps: number) => void; asTable: boolean; setTable: (on: boolean) => void;
+  incident: Incident; place: string; now: ZoneNow | null; steps: number; setSteps: (steps: number) => void; asTable: boolean; setTable: (on: boolean) => void;
 }
 const WIDTH = 440;
 
-export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTable }: Props) {
+export function Neighbourhood({ incident, place, now, steps, setSteps, asTable, setTable }: Props) {
   const site = about.value!;
   const root = site.template.findIndex((node) => node.role === incident.root);
   if (root < 0) return null;
@@ -37,8 +38,8 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
       <div class="body">
         {asTable ? <NodeTable nodes={shown.nodes.map((one) => values.get(site.template[one.node]!.role)).filter((one): one is NodeNow => !!one)} /> : (
           <svg class="graph" viewBox={`0 0 ${WIDTH} ${shown.height}`} role="group" aria-label={`Graph around ${incident.name}: ${shown.nodes.length} nodes. Arrow keys walk along edges.`}>
-            {["command", "action", "effect"].map((word, place) => <text key={word} class="head" x={shown.columns[place]! - 12} y="12">{word}</text>)}
-            {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}`} from={find(shown.nodes, edge.source, root)} to={find(shown.nodes, edge.target, root)} kind={edge.kind}
+            {["command", "action", "effect"].map((word, column) => <text key={word} class="head" x={shown.columns[column]! - 12} y="12">{word}</text>)}
+            {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}-${edge.kind}`} from={find(shown.nodes, edge.source, root)} to={find(shown.nodes, edge.target, root)} kind={edge.kind}
               isBold={edge.source === root && odd.has(site.template[edge.target]!.role) || edge.target === root && disagrees(site.template[edge.source]!.role)} />)}
             {shown.nodes.map((placed) => {
               const node = site.template[placed.node]!, value = values.get(node.role), evidence = odd.get(node.role), isRoot = placed.node === root;
@@ -46,7 +47,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
               const words = says(node, evidence);
               const level = isRoot ? 3 : levelOf(p, site.levels);
               return (
-                <a key={node.role} class="thing" tabIndex={0} data-node={placed.node} href={here("zones", `${incident.zone}/${node.role}`)}
+                <a key={node.role} class="thing" tabIndex={0} data-node={placed.node} href={here("zones", zoneAddress(place, node.role))}
                   aria-label={`${node.name}, ${node.kind}${words ? `, ${words}` : value?.text ? `, ${value.text}` : ""}, P ${formatP(p)}`}
                   onKeyDown={(event) => walk(event, placed.node, shown)}>
                   <circle class="halo" cx={placed.x} cy={placed.y} r={isRoot ? 28 : 13} />
@@ -71,7 +72,7 @@ export function Neighbourhood({ incident, now, steps, setSteps, asTable, setTabl
         )}
         <div class="legend">
           {KINDS.map((kind) => <span key={kind}><NodeShape kind={kind} level={0} /> {kind}</span>)}
-          <span>— signal</span><span>- - physics</span><span>bold = disagrees</span>
+          <span>— signal</span><span>- - physics</span>{shown.edges.some((edge) => edge.kind === "near") && <span>··· moves together</span>}<span>bold = disagrees</span>
         </div>
       </div>
     </section>
@@ -114,7 +115,7 @@ function twoLines(name: string, most: number): string[] {
 
 function Name({ placed, name, words, isBold, column, isRoot }: { placed: Placed; name: string; words: string; isBold: boolean; column: number; isRoot: boolean }) {
   const isRight = column === 2;
-  const x = isRight ? placed.x + 14 : placed.x, y = isRight ? placed.y + (words ? -2 : 4) : column === 0 ? placed.y - (words ? 28 : 14) : placed.y + (isRoot ? 40 : 22);
+  const x = isRight ? placed.x + (isRoot ? 32 : 14) : placed.x, y = isRight ? placed.y + (words ? -2 : 4) : column === 0 ? placed.y - (words ? 28 : 14) : placed.y + (isRoot ? 40 : 22);
   const anchor = isRight ? "start" : column === 0 ? "start" : "middle";
   const left = column === 0 ? placed.x - 14 : x;
   const lines = isRight ? [name.length > 25 ? `${name.slice(0, 24)}…` : name] : twoLines(name, isRoot ? 22 : 17);

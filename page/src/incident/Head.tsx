@@ -6,12 +6,13 @@ import { say } from "../lib/sentence";
 import { ask, thingOf } from "../store/dialogs";
 import { saveJson } from "../lib/save";
 import { refusal } from "../store/session";
-import { asOf, nodeOf, reading, zone } from "../store/site";
+import { about, asOf, nodeOf, reading, zone } from "../store/site";
 import { here } from "../store/router";
 import { say as toast } from "../store/toasts";
 import { Button } from "../ui/Button";
 import { Glyph, Letter } from "../ui/Glyph";
 import { Icon } from "../ui/Icon";
+import { zoneAddress, zoneOf } from "../lib/places";
 import { Menu } from "../ui/Menu";
 
 export const act = (incident: Incident, verb: Verb): void => ask(verb, [thingOf(incident)]);
@@ -21,14 +22,14 @@ const classFrom = ({ class_is }: Incident): string =>
   class_is === "by_kind" ? ", the kind of its node" : class_is === "by_label" ? ", from labelled attacks" : "";
 
 export function Head({ incident }: { incident: Incident }) {
-  const now = asOf.value ?? ms(incident.time);
+  const now = asOf.value ?? ms(incident.time), place = zoneOf(incident, about.value!);
   const announced = incident.announced ? ms(incident.announced) : null;
   const sentence = say(incident.text, incident.text_parts, [incident.since, incident.follows?.closed], reading.value);
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
         <a href={here("overview")}>Overview</a><Icon name="right" />
-        {incident.zone !== null && <><a href={here("zones", incident.zone)}>{incident.zone_title}</a><Icon name="right" /></>}
+        {place !== null && <><a href={here("zones", zoneAddress(place))}>{incident.zone_title}</a><Icon name="right" /></>}
         <span title={incident.id}>Incident {incident.id.split("-").at(-1)}</span>
       </nav>
       <div class="incident-head">

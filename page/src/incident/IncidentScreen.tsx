@@ -10,9 +10,11 @@ import { Neighbourhood } from "../graph/Neighbourhood";
 import { useMinute } from "../store/minute";
 import { DoFirst } from "./DoFirst";
 import { EvidenceTable } from "./EvidenceTable";
+import { Members } from "./Members";
 import { Head, act } from "./Head";
 import { Hypotheses } from "./Hypotheses";
 import { Signals } from "./Signals";
+import { zoneAddress, zoneOf } from "../lib/places";
 import { StoryCard } from "./StoryCard";
 
 export function IncidentScreen() {
@@ -24,24 +26,25 @@ export function IncidentScreen() {
 
 function Shown({ incident }: { incident: Incident }) {
   const site = about.value!;
-  const minute = useMinute();
+  const minute = useMinute(), place = zoneOf(incident, site);
+  const hasSignals = place !== null || incident.charts.length > 0;
   const [asTable, setTable] = useState(false);
   const [steps, setSteps] = useState(1);
-  const now = useResource<ZoneNow>(incident.zone === null ? null : `/sites/${encodeURIComponent(site.name)}/zones/${encodeURIComponent(incident.zone)}`, minute);
+  const now = useResource<ZoneNow>(place === null ? null : `/sites/${encodeURIComponent(site.name)}/zones/${encodeURIComponent(zoneAddress(place))}`, minute);
   useKeys({
     a: () => act(incident, "ack"), s: () => act(incident, "shelve"), d: () => act(incident, "dispose"), t: () => setTable(!asTable),
   });
   return (
     <article aria-label={`Incident ${incident.id}`}>
       <Head incident={incident} />
-      <div class="incident">
+      <div class={`incident ${hasSignals ? "" : "no-signals"}`}>
         <div class="stack evidence-column">
-          {incident.zone !== null && (
-            <Neighbourhood incident={incident} now={now.value} steps={steps} setSteps={setSteps} asTable={asTable} setTable={setTable} />
+          {place !== null && (
+            <Neighbourhood incident={incident} place={place} now={now.value} steps={steps} setSteps={setSteps} asTable={asTable} setTable={setTable} />
           )}
-          <EvidenceTable incident={incident} />
+          {incident.members.length > 0 ? <Members incident={incident} /> : <EvidenceTable incident={incident} />}
         </div>
-        <Signals incident={incident} minute={minute} asTable={asTable} />
+        {hasSignals && <Signals incident={incident} minute={minute} asTable={asTable} />}
         <div class="stack first">
           <DoFirst incident={incident} />
           <Hypotheses incident={incident} />

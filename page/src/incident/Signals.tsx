@@ -8,6 +8,7 @@ import { commandOf } from "../lib/commands";
 import { useResource } from "../store/resource";
 import { about, asOf, zone } from "../store/site";
 import { temperature } from "../store/preferences";
+import { nodeName, partsOf, zoneOf } from "../lib/places";
 import { Part } from "../ui/Part";
 
 const BEFORE_MS = 3_600_000, AFTER_MS = 3_600_000, MOST = 6;
@@ -22,7 +23,7 @@ export function Signals({ incident, minute, asTable }: { incident: Incident; min
   const path = `/sites/${encodeURIComponent(site.name)}`;
   const version = incident.closed ? 0 : minute;
   const history = useResource<History>(charts.length ? `${path}/history${query({ point: [...charts, ...commands], ...range, band: true })}` : null, version);
-  const root = incident.zone === null ? null : nodeName(incident.zone, incident.root);
+  const place = zoneOf(incident, site), root = place === null ? null : nodeName(place, incident.root);
   const scores = useResource<ScoreHistory>(root ? `${path}/scores${query({ node: [root], ...range })}` : null, version);
   const marks: Mark[] = [];
   if (incident.announced) marks.push({ at: ms(incident.announced), priority: incident.priority });
@@ -50,12 +51,10 @@ export function Signals({ incident, minute, asTable }: { incident: Incident; min
   );
 }
 
-export const nodeName = (place: string, role: string): string => `${place}/${role}`;
-
 function commandPoint(point: string): string | null {
-  const [place, role] = point.includes("/") ? point.split("/") : ["", point];
-  const command = commandOf(role!, about.value!);
-  return command ? (place ? `${place}/${command}` : command) : null;
+  const [place, role] = partsOf(point, about.value!);
+  const command = commandOf(role, about.value!);
+  return command ? nodeName(place, command) : null;
 }
 
 function PChart({ value, incident, since, marks, asTable }: { value: ScoreHistory; incident: Incident; since: number; marks: Mark[]; asTable: boolean }) {

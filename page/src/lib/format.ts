@@ -107,3 +107,9 @@ export const percent = (share: number): string => {
   const whole = Math.round(share * 100);
   return whole === 100 && share < 1 ? `99${NBSP}%` : `${whole}${NBSP}%`;
 };
+
+/** Return the whole minutes from an instant to the next time of day `HH:MM` in a zone. */
+export function minutesUntil(time: string, now: number, zone?: string): number {
+  const of = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5));
+  return ((of(time) - of(clock(now, zone)) + 1440 - 1) % 1440) + 1;
+}

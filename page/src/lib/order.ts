@@ -2,6 +2,9 @@
 import type { IncidentLine, State } from "../api/types";
 import { digit, waits } from "./codes";
 
+/** Return the place and name of an incident in a line; what concerns the whole building is named once. */
+export const titleOf = (item: Pick<IncidentLine, "zone_title" | "name">): string => (item.name === item.zone_title ? item.name : `${item.zone_title} · ${item.name}`);
+
 const LIFE: Record<State, number> = {
   unacknowledged: 0, returned: 1, acknowledged: 2, unknown: 3, shelved: 4, suppressed: 5, "out-of-service": 6, normal: 7,
 };

@@ -6,6 +6,7 @@ import { temperature } from "../store/preferences";
 import { useResource } from "../store/resource";
 import { useMinute } from "../store/minute";
 import { about, nodeOf, zoneTitle } from "../store/site";
+import { partsOf } from "../lib/places";
 import { Part } from "../ui/Part";
 
 const MOST = 400;
@@ -35,11 +36,11 @@ export function Mapping() {
                 <thead><tr><th>point</th><th>what it is</th><th class="right">value</th><th class="right">last 24 h</th><th class="right">instrument</th><th class="right">fresh</th><th class="right">age</th><th>note</th></tr></thead>
                 <tbody>
                   {shown.slice(0, MOST).map((item) => {
-                    const role = item.point.split("/").at(-1)!, node = nodeOf.value.get(role), choice = temperature.value;
+                    const [place, role] = partsOf(item.point, site), node = nodeOf.value.get(role), choice = temperature.value;
                     const number = (one: number | null) => formatNumber(one, item.unit, node?.decimals ?? 1, choice, node?.states, node?.low ?? 0);
                     return (
                       <tr key={item.point}>
-                        <td class="mono">{item.point}</td><td>{item.point.includes("/") ? `${zoneTitle(item.point.split("/")[0]!)} · ` : ""}{item.name}</td>
+                        <td class="mono">{item.point}</td><td>{place ? `${zoneTitle(place)} · ` : ""}{item.name}</td>
                         <td class="right">{number(item.value)} <span class="small dim">{node?.states.length ? "" : shownUnit(item.unit, choice)}</span></td>
                         <td class="right dim">{item.least === null ? "–" : `${number(item.least)} – ${number(item.most)}`}</td><td class="right dim">{number(item.low)} – {number(item.high)}</td>
                         <td class="right">{item.share_fresh === null ? "–" : percent(item.share_fresh)}</td><td class="right">{item.age_s === null ? "never" : duration(item.age_s * 1000)}</td>

@@ -1,10 +1,12 @@
 // Zones by state, nodes, announcements against the target, rejected readings.
 import type { SiteState, State } from "../api/types";
+import { partsOf } from "../lib/places";
+import { about } from "../store/site";
 import { count, plural } from "../lib/format";
 
 /** Return "6 normal · 3 in alarm · 1 returned". */
 export function zonesByState(now: SiteState): string {
-  const stale = new Set(now.stale.map((point) => point.point.split("/")[0]));
+  const stale = new Set(now.stale.map((point) => partsOf(point.point, about.value!)[0]));
   const states = now.zones.map((zone) => (zone.state === "normal" && (zone.unknown > 0 || stale.has(zone.zone)) ? "unknown" : zone.state));
   const of = (...wanted: State[]) => states.filter((state) => wanted.includes(state)).length;
   const parts: [number, string][] = [

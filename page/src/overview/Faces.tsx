@@ -5,6 +5,7 @@ import { stateWord } from "../lib/codes";
 import { groups, shortName, type Group } from "../lib/zones";
 import { here } from "../store/router";
 import { Glyph, Letter } from "../ui/Glyph";
+import { zoneAddress } from "../lib/places";
 import { NodeMatrix } from "./NodeMatrix";
 
 /** Return how a group of zones is, in a few words. */
@@ -21,7 +22,7 @@ const Face = memo(function Face({ about, place, now, isStopped }: { about: SiteA
   const isAlarm = now.state === "unacknowledged" || now.state === "acknowledged" || now.state === "returned";
   const words = isAlarm ? now.root : now.state === "normal" ? (now.unknown ? `${now.unknown} unknown` : "") : isStopped ? "planned stop" : stateWord(now.state);
   return (
-    <a class="card face" href={here("zones", info.zone)} data-state={now.state} data-priority={now.priority ?? undefined}>
+    <a class="card face" href={here("zones", zoneAddress(info.zone))} data-state={now.state} data-priority={now.priority ?? undefined}>
       <span class="name"><span>{shortName(info)}</span><span class="codes">{now.priority && <Glyph priority={now.priority} state={now.state} size={16} />}<Letter state={now.state} /></span></span>
       <NodeMatrix zone={place} template={about.template} cell={7.4} />
       <div class={`what ${isAlarm ? "" : "aside"}`}>{words || <span class="hidden-text">normal</span>}</div>

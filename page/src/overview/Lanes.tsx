@@ -1,12 +1,21 @@
 // The incidents of today as bars: an alarm stands, settles, is closed.
 import type { IncidentLine, ScoreHistory } from "../api/types";
 import { clock, ms } from "../lib/format";
+import { titleOf } from "../lib/order";
 import { here } from "../store/router";
 
-interface Props { incidents: IncidentLine[]; scores: ScoreHistory | null; now: number; zone?: string }
+interface Props { incidents: IncidentLine[]; scores: ScoreHistory | null; clearAt: number; now: number; zone?: string }
 const WIDTH = 970, LEFT = 4, LANE = 14;
 
-export function Lanes({ incidents, now, zone }: Props) {
+/** Return when the alarm of an incident last stood: its zone's P was above the level that clears it. Null if no score tells. */
+function stoodUntil(item: IncidentLine, scores: ScoreHistory | null, clearAt: number, end: number): number | null {
+  const p = scores?.series.find((one) => one.name === (item.zone ?? ""))?.p;
+  if (!p || ms(item.since) < scores!.times[0]!) return null;
+  const last = p.findLastIndex((one, place) => one !== null && one >= clearAt && scores!.times[place]! <= end);
+  return last < 0 ? null : Math.min(end, Math.max(ms(item.since), scores!.times[last]! + scores!.bucket_ms));
+}
+
+export function Lanes({ incidents, scores, clearAt, now, zone }: Props) {
   const shown = incidents.filter((item) => item.part_of === null).slice(0, 8).sort((a, b) => ms(a.since) - ms(b.since));
   if (!shown.length) return null;
   const from = Math.min(now - 4 * 3_600_000, Math.max(ms(shown[0]!.since) - 1_800_000, now - 24 * 3_600_000));
@@ -18,18 +27,20 @@ export function Lanes({ incidents, now, zone }: Props) {
   const height = shown.length * LANE + 24;
   return (
     <section class="card wide-only" aria-label="Incidents today">
-      <header><h2>Incidents today</h2><span class="aside">bar = alarm stands · pale = back in range or closed</span></header>
+      <header><h2>Incidents today</h2><span class="aside">bar = alarm stands, pale once it is over · thin line = settling, not closed</span></header>
       <div class="body">
         <svg class="lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="group" aria-label={`${shown.length} incidents, the first since ${clock(ms(shown[0]!.since), zone)}`}>
           {ticks.map((at) => (
             <g key={at}><line class="grid" x1={x(at)} x2={x(at)} y1="0" y2={height - 16} /><text x={x(at) + 2} y={height - 4}>{clock(at, zone)}</text></g>
           ))}
           {shown.map((item, lane) => {
-            const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = `${item.zone_title} ${item.name}`;
+            const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = titleOf(item).replace(" ·", "");
+            const stood = item.state === "unacknowledged" || item.state === "acknowledged" ? end : (stoodUntil(item, scores, clearAt, end) ?? end);
             const isLeft = begin > 220, isInside = !isLeft && x(end) > WIDTH - 240;
             return (
               <a key={item.id} href={here("incident", item.id)} data-priority={item.priority}>
-                <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(end) - begin)} height="7" />
+                <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(stood) - begin)} height="7" />
+                {stood < end && <line class="settle" x1={x(stood)} x2={x(end)} y1={lane * LANE + 7.5} y2={lane * LANE + 7.5} />}
                 {isInside && <rect class="plate" x={begin + 4} y={lane * LANE + 2} width={label.length * 6.4 + 8} height="11" />}
                 <text x={isLeft ? begin - 6 : isInside ? begin + 8 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>
               </a>

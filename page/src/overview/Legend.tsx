@@ -13,7 +13,7 @@ export function Legend({ levels }: { levels: AlarmLevels }) {
       <span><NodeShape kind="sensor" level={0} /> under {levels.doubt_at}</span>
       <span><NodeShape kind="sensor" level={1} /> to {levels.grey_at}</span>
       <span><NodeShape kind="sensor" level={2} /> to {formatP(levels.raise_at)}</span>
-      <span>from {formatP(levels.raise_at)} alarm, in the colour of its priority</span>
+      <span>from {formatP(levels.raise_at)}: colour of its priority</span>
       <span><span class="hatch-box" /> unknown</span>
     </div>
   );

@@ -22,6 +22,7 @@ import { PlannedStops } from "./PlannedStops";
 import { OpenIncidents, PutAsideCard, WhatIsStale } from "./SideCards";
 import { SaidState } from "./SaidState";
 import { Strips } from "./Strips";
+import { partsOf } from "../lib/places";
 import { ZoneTile } from "./ZoneTile";
 
 export function Overview() {
@@ -50,7 +51,7 @@ export function Overview() {
           <PlannedStops now={now} zone={zone.value} />
           {layout === "tiles" ? <Tiles history={history.value} /> : layout === "matrix" ? <Faces about={site} zones={now.zones} stops={now.planned_stops} /> : <Strips about={site} zones={now.zones} />}
           {layout !== "strip" && <Legend levels={site.levels} />}
-          {layout !== "strip" && <Lanes incidents={recent} scores={history.value} now={plant} zone={zone.value} />}
+          {layout !== "strip" && <Lanes incidents={recent} scores={history.value} clearAt={site.levels.clear_at} now={plant} zone={zone.value} />}
         </div>
         <div class="stack">
           <OpenIncidents items={open.value} reading={reading.value} now={plant} brief={layout !== "tiles"} />
@@ -71,8 +72,8 @@ function dayAgo(): string {
 function Tiles({ history }: { history: ScoreHistory | null }) {
   const site = about.value!, now = state.value!;
   const byId = useMemo(() => new Map(open.value.map((item) => [item.id, item])), [open.value]);
-  const stale = useMemo(() => groupBy(now.stale, (point) => point.point.split("/")[0]!), [now]);
-  const aside = useMemo(() => new Map(now.put_aside.map((item): [string | null, PutAside] => [item.zone, item])), [now]);
+  const stale = useMemo(() => groupBy(now.stale, (point) => partsOf(point.point, site)[0]), [now]);
+  const aside = useMemo(() => new Map(now.put_aside.map((item): [string | null, PutAside] => [item.zone ?? "", item])), [now]);
   return (
     <div class="tiles">
       {site.zones_info.map((info, place) => {

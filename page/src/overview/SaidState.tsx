@@ -53,7 +53,7 @@ function NothingWrong({ now, about, plant, zone, scores }: Props) {
     <div class="card said-state">
       <h2 class="strong">{since ? `No incidents since ${day(since, zone)} ${clock(since, zone)}` : "No incidents so far"}</h2>
       <p class="dim">
-        {since ? `${duration(plant - since)}. ` : ""}All {count(about.zones_info.length)} zones were scored this minute: {count(counters.scored)} of {count(counters.nodes)} nodes,
+        {since ? `${duration(plant - since)}. ` : ""}{about.zones_info.length > 1 ? `All ${count(about.zones_info.length)} zones were` : "Everything was"} scored {about.step_s <= 60 ? "this minute" : `at ${clock(plant, zone)}`}: {count(counters.scored)} of {count(counters.nodes)} nodes,
         {" "}{count(counters.fresh)} of {count(counters.points)} points fresh.
       </p>
       {scores && <ScoredMinutes scores={scores} />}

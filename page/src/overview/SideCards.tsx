@@ -2,11 +2,12 @@
 import type { IncidentLine, SiteState } from "../api/types";
 import { stateWord } from "../lib/codes";
 import { clock, count, drifted, duration, formatP, ms, sayP } from "../lib/format";
-import { worstFirst } from "../lib/order";
+import { titleOf, worstFirst } from "../lib/order";
 import { say, type Reading } from "../lib/sentence";
 import { here } from "../store/router";
 import { zoneRange } from "../lib/zones";
 import { about, zoneTitle } from "../store/site";
+import { partsOf } from "../lib/places";
 import { Glyph, Letter } from "../ui/Glyph";
 
 export function OpenIncidents({ items, reading, now, brief }: { items: IncidentLine[]; reading: Reading; now: number; brief: boolean }) {
@@ -21,7 +22,7 @@ export function OpenIncidents({ items, reading, now, brief }: { items: IncidentL
             <a href={here("incident", item.id)}>
               <span>{glyphOrLetter(item)}</span>
               <span>
-                <strong>{item.zone_title} · {item.name}</strong>
+                <strong>{titleOf(item)}</strong>
                 {!brief && <div class="small dim">{item.state === "returned" ? "back in its normal range" : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
                 <div class="small faint">{standing(item, now, reading.zone)}</div>
               </span>
@@ -55,19 +56,20 @@ export function standing(item: IncidentLine, now: number, zone?: string): string
 export function WhatIsStale({ now }: { now: SiteState }) {
   const { points, fresh } = now.counters;
   if (!now.stale.length)
-    return <section class="card" aria-label="What is stale"><header><h2>What is stale</h2><span class="aside">{count(fresh)} of {count(points)} points fresh</span></header><p class="body small dim">{fresh === points ? "Nothing: every point was read this minute." : "No reading has come yet. Everything is unknown, not normal."}</p></section>;
+    return <section class="card" aria-label="What is stale"><header><h2>What is stale</h2><span class="aside">{count(fresh)} of {count(points)} points fresh</span></header><p class="body small dim">{fresh === points ? "Nothing: every point is fresh." : "No reading has come yet. Everything is unknown, not normal."}</p></section>;
   const whole = new Map<string, number>();
-  for (const point of now.stale) whole.set(point.point.split("/")[0]!, (whole.get(point.point.split("/")[0]!) ?? 0) + 1);
+  const zoneOfPoint = (name: string) => partsOf(name, about.value!)[0];
+  for (const point of now.stale) whole.set(zoneOfPoint(point.point), (whole.get(zoneOfPoint(point.point)) ?? 0) + 1);
   const perZone = now.counters.points / Math.max(1, now.zones.length);
   const lost = [...whole].filter(([, n]) => n >= perZone && n > 3);
-  const rest = now.stale.filter((point) => !lost.some(([zone]) => point.point.startsWith(`${zone}/`)));
+  const rest = now.stale.filter((point) => !lost.some(([zone]) => zoneOfPoint(point.point) === zone));
   return (
     <section class="card" aria-label="What is stale">
       <header><h2>What is stale</h2><span class="aside">{count(now.counters.fresh)} of {count(now.counters.points)} points fresh</span></header>
       <div class="body">
         {lost.slice(0, 12).map(([zone, n]) => <p key={zone} class="row"><span class="hatch-box" /><span><strong>{zoneTitle(zone)}</strong>, all {n} points</span></p>)}
         {rest.slice(0, 10).map((point) => (
-          <p key={point.point} class="row spread"><span class="row cut"><span class="hatch-box" /><span class="cut" title={`${zoneTitle(point.point.split("/")[0]!)} · ${point.name}`}>{zoneTitle(point.point.split("/")[0]!)} · {point.name}</span></span>
+          <p key={point.point} class="row spread"><span class="row cut"><span class="hatch-box" /><span class="cut" title={`${zoneTitle(zoneOfPoint(point.point))} · ${point.name}`}>{zoneTitle(zoneOfPoint(point.point))} · {point.name}</span></span>
             <span class="dim nowrap">{point.age_s === null ? "never" : duration(point.age_s * 1000)}</span></p>
         ))}
         {lost.length + rest.length > 22 && <p class="small">and {count(now.stale.length - 22)} more</p>}

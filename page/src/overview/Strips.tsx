@@ -5,6 +5,7 @@ import { digit, letter, stateWord } from "../lib/codes";
 import { count } from "../lib/format";
 import { groups } from "../lib/zones";
 import { here } from "../store/router";
+import { zoneAddress } from "../lib/places";
 import { groupWords } from "./Faces";
 
 export const GROUPS_ONLY = 1000;
@@ -14,7 +15,7 @@ const Cell = memo(function Cell({ title, zone, now }: { title: string; zone: str
   const isAlarm = now.state === "unacknowledged" || now.state === "acknowledged";
   const code = isAlarm && now.priority ? `${digit(now.priority)}\n${letter(now.state)}` : now.state === "returned" && now.priority ? String(digit(now.priority))
     : now.state === "normal" || now.state === "unknown" ? "" : letter(now.state);
-  return <a class="cell" href={here("zones", zone)} data-state={now.state} data-priority={now.priority ?? undefined} title={words}>{code}<span class="hidden-text"> {words}</span></a>;
+  return <a class="cell" href={here("zones", zoneAddress(zone))} data-state={now.state} data-priority={now.priority ?? undefined} title={words}>{code}<span class="hidden-text"> {words}</span></a>;
 });
 
 export function Strips({ about, zones }: { about: SiteAbout; zones: ZoneState[] }) {

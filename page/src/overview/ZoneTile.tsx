@@ -7,6 +7,7 @@ import { shortName } from "../lib/zones";
 import { here } from "../store/router";
 import { Glyph, Letter } from "../ui/Glyph";
 import { NodeMatrix } from "./NodeMatrix";
+import { zoneAddress } from "../lib/places";
 import { ScoreStrip } from "./ScoreStrip";
 
 export interface TileProps {
@@ -36,7 +37,7 @@ export const ZoneTile = memo(function ZoneTile(props: TileProps) {
   const words = tileWords(props);
   const shown = now.state === "normal" && props.stale.length ? "unknown" : now.state;
   return (
-    <a class="card tile" href={here("zones", info.zone)} data-state={shown} data-priority={now.priority ?? undefined}>
+    <a class="card tile" href={here("zones", zoneAddress(info.zone))} data-state={shown} data-priority={now.priority ?? undefined}>
       <span class="name"><span class="cut"><span class="wide-only">{info.title.replace(shortName(info), "")}</span>{shortName(info)}</span>
         <span class="codes">{now.priority && <Glyph priority={now.priority} state={now.state} />}<Letter state={shown} /></span>
       </span>

@@ -13,6 +13,7 @@ import { Button } from "../ui/Button";
 import { Glyph } from "../ui/Glyph";
 import { Icon } from "../ui/Icon";
 import { useEffect } from "preact/hooks";
+import { titleOf } from "../lib/order";
 import { guarded, note } from "./guard";
 
 export function AlarmBar() {
@@ -79,7 +80,7 @@ function Slot({ item, place }: { item: IncidentLine; place: "first" | "second" }
   return (
     <div class={`slot ${place}`}>
       <Glyph priority={item.priority} state={item.state} size={20} />
-      <a class="said" href={here("incident", item.id)}><strong>{item.zone_title} · {item.name}</strong><span class="cut">{words}</span></a>
+      <a class="said" href={here("incident", item.id)}><strong>{titleOf(item)}</strong><span class="cut">{words}</span></a>
       <Button kind="bar" refused={refusal("ack")} label={`Acknowledge... ${item.zone_title}, ${item.name}`}
         onClick={() => guarded(`bar-${place}`, item.id, () => ask("ack", [thingOf(item)]))}>Acknowledge...</Button>
     </div>

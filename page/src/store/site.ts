@@ -20,7 +20,7 @@ export const committedAt = signal<number | null>(null); // on the server's clock
 export const asOf = signal<number | null>(null); // plant time
 export const asOfSlowly = signal<number | null>(null); // the same for ages, which change once in ten seconds
 let agedAt = -Infinity;
-const AGES_MS = 10_000;
+const AGES_MS = 10_000, FAST_AGES_MS = 1000; // a plant at 60 times real time is ten minutes older after ten seconds
 export const changes = signal(0); // counts events after which lists are read anew
 export const readFailed = signal<string | null>(null);
 
@@ -115,7 +115,7 @@ export function takeFrame(frame: StateFrame): void {
   measureSpeed(frame.as_of === null ? null : ms(frame.as_of));
   batch(() => {
     asOf.value = frame.as_of === null ? null : ms(frame.as_of);
-    if (performance.now() - agedAt >= AGES_MS) {
+    if (performance.now() - agedAt >= ((about.peek()?.speed ?? 1) > 1 ? FAST_AGES_MS : AGES_MS)) {
       agedAt = performance.now();
       asOfSlowly.value = asOf.peek();
     }

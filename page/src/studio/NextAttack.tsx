@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError, post } from "../api/client";
 import type { Case, Injection } from "../api/types";
 import { byFamily, kinds, strength } from "../lib/cases";
-import { clock } from "../lib/format";
+import { clock, minutesUntil } from "../lib/format";
 import { shortName } from "../lib/zones";
 import { useKeys } from "../shell/keyboard";
 import { refusal } from "../store/session";
@@ -23,7 +23,8 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
   const [kindName, setKind] = useState("");
   const [caseName, setCase] = useState("");
   const [zone, setZone] = useState("");
-  const [delay, setDelay] = useState(1);
+  const [delay, setDelay] = useState(1); // minutes; 0: at a time of the day
+  const [at, setAt] = useState("");
   const [lasts, setLasts] = useState(120);
   const [problem, setProblem] = useState("");
   const choices = kinds(families.find((one) => one.title === family)?.cases ?? []);
@@ -32,11 +33,12 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
   const busy = new Map([...running].sort((a, b) => (a.start < b.start ? 1 : -1)).filter((one) => one.state !== "over").map((one) => [one.zone, one]));
   const place = zone && !busy.has(zone) ? zone : (site.zones_info.find((info) => !busy.has(info.zone))?.zone ?? "");
   // A fast plant is further on when the order arrives: it begins a few seconds of plant time later.
-  const minutes = Math.max(delay, Math.ceil(minutesPerSecond.value * LEAD_S) + (delay > 1 ? delay : 0));
+  const lead = Math.ceil(minutesPerSecond.value * LEAD_S);
+  const minutes = delay === 0 ? Math.max(lead, minutesUntil(at, asOf.value ?? 0, timeZone.value)) : Math.max(delay, lead + (delay > 1 ? delay : 0));
   const start = (asOf.value ?? 0) + minutes * 60_000;
 
   async function inject(): Promise<void> {
-    if (!chosen || !place || refusal("inject")) return;
+    if (!chosen || !place || (delay === 0 && !at) || refusal("inject")) return;
     setProblem("");
     try {
       const made = await post<Injection>(`/sites/${encodeURIComponent(site.name)}/injections`, { case: chosen.name, zone: place, in_minutes: Math.min(1440, minutes), minutes: lasts || null });
@@ -67,13 +69,14 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
         ) : <select class="field" aria-label="Zone" value={place} onChange={(event) => setZone(event.currentTarget.value)}>{site.zones_info.map((info) => <option key={info.zone} value={info.zone}>{info.title}</option>)}</select>}
         {[...busy.values()].slice(0, 3).map((one) => <p key={one.id} class="small dim">{zoneTitle(one.zone)} {one.state === "planned" ? `will be attacked from ${clock(Date.parse(one.start), timeZone.value)}` : "is under attack"}{one.end ? ` until ${clock(Date.parse(one.end), timeZone.value)}` : ""}</p>)}
         <div class="step-head"><i>3</i> When</div>
-        <Segments label="When" value={delay} onChange={setDelay} options={[{ value: 1, title: "now" }, { value: 5, title: "in 5 min" }, { value: 30, title: "in 30 min" }]} />
+        <Segments label="When" value={delay} onChange={setDelay} options={[{ value: 1, title: "now" }, { value: 5, title: "in 5 min" }, { value: 0, title: "at a time..." }]} />
+        {delay === 0 && <p><input class="field" type="time" aria-label="At" value={at} onInput={(event) => setAt(event.currentTarget.value)} /></p>}
         <p /><Segments label="For how long" value={lasts} onChange={setLasts} options={LASTS} />
         <hr />
         <p>{chosen ? <>In <strong>{zoneTitle(place)}</strong>: {chosen.title || chosen.name} ({chosen.target_names.join(", ")}), strength <strong>{strength(chosen)}</strong>, from {clock(start, timeZone.value)}
           {lasts ? <> for <strong>{lasts >= 60 ? `${lasts / 60} h` : `${lasts} min`}</strong></> : ""}. The detector is not informed.</> : "There is no case to choose."}</p>
         <p role="alert" class="strong">{problem}</p>
-        <Button kind="main" shortcut="i" refused={refusal("inject") ?? (chosen && place ? null : "Choose a case and a zone first.")} onClick={() => void inject()}>Inject into {zoneTitle(place)}</Button>
+        <Button kind="main" shortcut="i" refused={refusal("inject") ?? (!chosen || !place ? "Choose a case and a zone first." : delay === 0 && !at ? "Say at what time." : null)} onClick={() => void inject()}>Inject into {zoneTitle(place)}</Button>
       </div>
     </section>
   );

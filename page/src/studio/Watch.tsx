@@ -14,6 +14,7 @@ import { refusal } from "../store/session";
 import { say } from "../store/toasts";
 import { Button } from "../ui/Button";
 import { Glyph } from "../ui/Glyph";
+import { nodeName, partsOf } from "../lib/places";
 import { Part } from "../ui/Part";
 
 export function Watch({ injection, minute, onStopped }: { injection: Injection | null; minute: number; onStopped: () => void }) {
@@ -30,10 +31,10 @@ function One({ injection, minute, onStopped }: { injection: Injection; minute: n
   const end = injection.end ? ms(injection.end) : null;
   const range = { from: iso((injection.state === "planned" ? Math.min(start, asOf.peek() ?? start) : start) - 20 * 60_000), to: end && end + 3_600_000 < now ? iso(end + 3_600_000) : undefined, width: 400 };
   const version = injection.state === "over" ? 0 : minute;
-  const nodes = site.template.map((node) => `${injection.zone}/${node.role}`);
+  const nodes = site.template.map((node) => nodeName(injection.zone, node.role));
   const scores = useResource<ScoreHistory>(`${path}/scores${query({ node: nodes, ...range })}`, version);
   const incident = useResource<Incident>(found.incident ? `/incidents/${encodeURIComponent(found.incident)}` : null, version);
-  const points = (incident.value?.charts.slice(0, 3) ?? nearestPoints(injection.targets[0] ?? "", site, 3).map((role) => `${injection.zone}/${role}`));
+  const points = (incident.value?.charts.slice(0, 3) ?? nearestPoints(injection.targets[0] ?? "", site, 3).map((role) => nodeName(injection.zone, role)));
   const history = useResource<History>(points.length ? `${path}/history${query({ point: points, ...range, band: true })}` : null, `${version} ${points.join()}`);
   const priority = incident.value?.priority ?? null;
   const marks: Mark[] = found.announced && priority ? [{ at: ms(found.announced), priority }] : [];
@@ -98,12 +99,12 @@ function AllNodes({ value, injection, priority, marks, start, end }: { value: Sc
   const ranked = [...value.series].sort((a, b) => largest(b.p) - largest(a.p)).slice(0, SHOWN);
   const level = about.value!.levels.raise_at;
   const lines: Line[] = ranked.map((one) => ({ values: one.p, isBold: false, priority: priority && largest(one.p) >= level ? priority : null }));
-  const name = (text: string) => nodeOf.value.get(text.split("/").at(-1)!)?.name ?? text;
+  const name = (text: string) => nodeOf.value.get(partsOf(text, about.value!)[1])?.name ?? text;
   const says = ranked.map((one) => `${name(one.name)} ${formatP(one.p.findLast((p) => p !== null) ?? null)}`).join(" · ");
   return (
     <figure class="signal">
-      <figcaption class="title"><span><strong>P(attack) of all {value.series.length} nodes</strong> <span class="dim">dotted: alarm level</span></span></figcaption>
-      <Plot times={value.times} lines={lines} range={P_RANGE} level={level} shaded={[start, end]} since={start} marks={marks} height={150} zone={timeZone.value} hasAxis label={`P of the nodes of ${zoneTitle(injection.zone)}: ${says}`} />
+      <figcaption class="title"><span><strong>P(attack) of all {value.series.length} nodes</strong> <span class="dim">dotted: alarm level · shaded: the attack lasts</span></span></figcaption>
+      <Plot times={value.times} lines={lines} range={P_RANGE} level={level} shaded={[start, end]} since={start} sinceText={`injected ${clock(start, timeZone.value)}`} marks={marks} height={150} zone={timeZone.value} hasAxis label={`P of the nodes of ${zoneTitle(injection.zone)}: ${says}`} />
       <p class="small dim">largest: {says}; {Math.max(0, value.series.length - SHOWN)} others below</p>
     </figure>
   );

@@ -12,6 +12,7 @@ import { temperature } from "../store/preferences";
 import { route, setQuery } from "../store/router";
 import { about, asOf, nodeOf, zone as timeZone } from "../store/site";
 import { Part } from "../ui/Part";
+import { nodeName } from "../lib/places";
 import { Segments } from "../ui/Segments";
 
 const RANGES = [{ value: 1, title: "1 h" }, { value: 4, title: "4 h" }, { value: 24, title: "24 h" }, { value: 168, title: "7 d" }, { value: 720, title: "30 d" }];
@@ -20,18 +21,18 @@ interface Props { zone: string; role: string; minute: number; incidents: Inciden
 
 export function HistoryCard({ zone, role, minute, incidents, asTable, setTable }: Props) {
   const site = about.value!, node = nodeOf.value.get(role);
-  const hours = Number(route.value.query.get("hours")) || 4;
+  const hours = Number(route.value.query.get("hours")) || (site.step_s > 900 ? 168 : site.step_s > 120 ? 24 : 4);
   const until = route.value.query.get("to");
   const end = useMemo(() => (until ? ms(until) : (asOf.peek() ?? 0)), [until, minute, hours]);
   const range = { from: iso(Math.floor(end / 60_000) * 60_000 - hours * 3_600_000), to: until ?? undefined, width: 600 };
   const roles = nearestPoints(role, site, 4);
   const command = commandOf(role, site);
-  const points = [...new Set([...roles, ...(command ? [command] : [])])].map((one) => `${zone}/${one}`);
+  const points = [...new Set([...roles, ...(command ? [command] : [])])].map((one) => nodeName(zone, one));
   const path = `/sites/${encodeURIComponent(site.name)}`;
   const version = until ? 0 : minute;
   const key = `${hours} ${role}`;
   const history = useResource<History>(points.length && end ? `${path}/history${query({ point: points, ...range, band: true })}` : null, `${version} ${key}`);
-  const scores = useResource<ScoreHistory>(end ? `${path}/scores${query({ node: [`${zone}/${role}`], ...range })}` : null, `${version} ${key}`);
+  const scores = useResource<ScoreHistory>(end ? `${path}/scores${query({ node: [nodeName(zone, role)], ...range })}` : null, `${version} ${key}`);
   const own = incidents.find((item) => item.root === role && item.is_open) ?? null;
   const since = own ? ms(own.since) : null;
   const marks: Mark[] = incidents.filter((item) => item.root === role && item.announced).map((item) => ({ at: ms(item.announced!), priority: item.priority }));
@@ -55,9 +56,9 @@ export function HistoryCard({ zone, role, minute, incidents, asTable, setTable }
         </Part>
         <Part of={history} what="history">
           {(value) => roles.map((one, place) => {
-            const series = value.series.find((found) => found.point === `${zone}/${one}`);
+            const series = value.series.find((found) => found.point === nodeName(zone, one));
             if (!series) return null;
-            const asked = one === role && command ? value.series.find((found) => found.point === `${zone}/${command}`) ?? null : null;
+            const asked = one === role && command ? value.series.find((found) => found.point === nodeName(zone, command)) ?? null : null;
             return <SignalChart key={one} history={value} series={series} command={asked} span={span} since={since} hasAxis={place === roles.length - 1} height={84}
               step_ms={site.step_s * 1000} zone={timeZone.value} temperature={temperature.value} asTable={asTable} />;
           })}

@@ -4,6 +4,7 @@ import type { NodeNow } from "../api/types";
 import { formatP } from "../lib/format";
 import { levelOf } from "../lib/levels";
 import { here } from "../store/router";
+import { zoneAddress } from "../lib/places";
 import { about, nodeOf } from "../store/site";
 
 const WIDTH = 330, HEIGHT = 360, LEFT = 36, RIGHT = 300;
@@ -24,12 +25,12 @@ export const WholeGraph = memo(function WholeGraph({ zone, role, nodes }: { plac
         <svg class="graph" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={`Graph of ${zone}`}>
           {lines.map((edge) => {
             const x1 = x(edge.source), y1 = y(edge.source), x2 = x(edge.target), y2 = y(edge.target), bend = Math.abs(x1 - x2) < 1 ? -22 : 0;
-            return <path key={`${edge.source}-${edge.target}`} class={`edge ${edge.kind} ${isOwn(edge, chosen) ? "bold" : ""}`} d={bend ? `M${x1} ${y1}Q${x1 + bend} ${(y1 + y2) / 2} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}`} />;
+            return <path key={`${edge.source}-${edge.target}-${edge.kind}`} class={`edge ${edge.kind} ${isOwn(edge, chosen) ? "bold" : ""}`} d={bend ? `M${x1} ${y1}Q${x1 + bend} ${(y1 + y2) / 2} ${x2} ${y2}` : `M${x1} ${y1}L${x2} ${y2}`} />;
           })}
           {site.template.map((node, place) => {
             const p = values.get(node.role)?.p ?? null, isChosen = place === chosen, size = isChosen ? 18 : 11;
             return (
-              <a key={node.role} class="thing" href={here("zones", `${zone}/${node.role}`)} aria-label={`${node.name}, ${node.kind}, P ${formatP(p)}`} aria-current={isChosen ? "true" : undefined}>
+              <a key={node.role} class="thing" href={here("zones", zoneAddress(zone, node.role))} aria-label={`${node.name}, ${node.kind}, P ${formatP(p)}`} aria-current={isChosen ? "true" : undefined}>
                 <circle class="halo" cx={x(place)} cy={y(place)} r="10" />
                 <use href={`#${node.kind}`} class="node" data-kind={node.kind} data-priority={node.priority} data-level={levelOf(p, site.levels)} x={x(place) - size / 2} y={y(place) - size / 2} width={size} height={size} />
                 {isChosen && <text aria-hidden="true" class="bold" x={Math.min(Math.max(x(place), 8 + node.name.length * 3.6), WIDTH - 8 - node.name.length * 3.6)} y={y(place) - 14} text-anchor="middle">{nodeOf.value.get(role)?.name}</text>}

@@ -2,6 +2,7 @@
 import { stateWord } from "../lib/codes";
 import { here } from "../store/router";
 import { about, state } from "../store/site";
+import { zoneAddress } from "../lib/places";
 import { Glyph, Letter } from "../ui/Glyph";
 
 export function ZoneList({ wanted }: { wanted: string }) {
@@ -14,7 +15,7 @@ export function ZoneList({ wanted }: { wanted: string }) {
         {site.zones_info.map((info, place) => {
           const zone = now.zones[place];
           return (
-            <a key={info.zone} class="card" href={here("zones", info.zone)}>
+            <a key={info.zone} class="card" href={here("zones", zoneAddress(info.zone))}>
               <span class="cut"><strong>{info.title}</strong> <span class="dim">{zone?.root ?? (zone ? stateWord(zone.state) : "")}</span></span>
               <span class="row">{zone?.priority && <Glyph priority={zone.priority} state={zone.state} />}{zone && <Letter state={zone.state} />}</span>
             </a>

@@ -18,23 +18,25 @@ import { HistoryCard } from "./HistoryCard";
 import { IncidentsHere } from "./IncidentsHere";
 import { Nodes } from "./Nodes";
 import { WholeGraph } from "./WholeGraph";
+import { zoneAddress, zoneOfAddress } from "../lib/places";
 import { ZoneList } from "./ZoneList";
 
 export function ZoneScreen() {
-  const [zone, ...rest] = (route.value.thing ?? "").split("/");
+  const [named = "", ...rest] = (route.value.thing ?? "").split("/");
+  const zone = zoneOfAddress(named);
   const place = about.value!.zones_info.findIndex((info) => info.zone === zone);
-  if (place < 0) return <ZoneList wanted={zone ?? ""} />;
-  return <One key={zone} zone={zone!} place={place} role={rest.join("/") || null} />;
+  if (place < 0) return <ZoneList wanted={named} />;
+  return <One key={zone} zone={zone} place={place} role={rest.join("/") || null} />;
 }
 
 function One({ zone, place, role }: { zone: string; place: number; role: string | null }) {
   const site = about.value!, minute = useMinute();
-  const now = useResource<ZoneNow>(`/sites/${encodeURIComponent(site.name)}/zones/${encodeURIComponent(zone)}`, `${minute} ${changes.value}`);
+  const now = useResource<ZoneNow>(`/sites/${encodeURIComponent(site.name)}/zones/${encodeURIComponent(zoneAddress(zone))}`, `${minute} ${changes.value}`);
   const incidents = useResource<Incidents>(`/incidents${query({ site: site.name, zone, limit: 12 })}`, changes.value);
   const [asTable, setTable] = useState(false);
   const info = site.zones_info[place]!, zoneNow = state.value!.zones[place];
   const neighbour = (step: number) => site.zones_info[(place + step + site.zones_info.length) % site.zones_info.length]!;
-  const open = (step: number) => go(here("zones", role ? `${neighbour(step).zone}/${role}` : neighbour(step).zone));
+  const open = (step: number) => go(here("zones", zoneAddress(neighbour(step).zone, role)));
   const chosen = role ?? incidents.value?.items.find((item) => item.is_open)?.root ?? site.main_value?.role ?? site.template[0]!.role;
   useKeys({ "[": () => open(-1), "]": () => open(1), t: () => setTable(!asTable) });
   const unacknowledged = incidents.value?.items.filter((item) => item.is_open && waits(item.state)).length ?? 0;

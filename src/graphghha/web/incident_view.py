@@ -134,7 +134,7 @@ def _line(
         "id": body["id"],
         "site": body.get("site", about.name if about else ""),
         "zone": body.get("zone"),
-        "zone_title": zone_name({"zone": body.get("zone")}) or "Building",
+        "zone_title": zone_name({"zone": body.get("zone")}) or _whole(about),
         "root": root,
         "name": str(body.get("name", root)),
         "kind": kinds.get(root, "equipment"),
@@ -160,6 +160,11 @@ def _line(
         "part_of": body.get("part_of"),
         "version": int(body.get("version", 0)),
     }
+
+
+def _whole(about: SiteAbout | None) -> str:
+    """Return what an incident without a zone belongs to: a building, or a plant that has no zones."""
+    return "Building" if about is None or any(about.zones) else str(about.body["title"])
 
 
 def _judged(note: Mapping[str, Any], root: str) -> Judged:
