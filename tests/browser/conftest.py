@@ -36,7 +36,7 @@ def need(is_there: object, what: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser():
-    """A browser that ends with the module: while it runs, the worker's thread has an event loop, which other tests start."""
+    """A browser that ends with the module: its event loop would be in the way of tests that start their own."""
     chromium = shutil.which("chromium")
     need(chromium, "chromium is missing (Debian: apt-get install chromium)")
     need(STATIC.is_file(), "the page is not built (run scripts/page)")

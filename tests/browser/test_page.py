@@ -113,7 +113,10 @@ def test_an_attack_is_stopped_and_a_find_of_people_is_counted(window, attacked):
     watched.get_by_role("heading", name=re.compile("^Zone 1")).wait_for()
     watched.get_by_role("button", name=re.compile("Stop it|Take it back")).click()
     page.get_by_text(re.compile("^(Stopped|Taken back): Zone 1")).wait_for()
-    watched.get_by_role("button", name=re.compile("Stop it|Take it back")).wait_for(state="detached")
+    ours = page.locator(
+        "section", has=page.get_by_role("heading", name=re.compile("^Zone 1"))
+    )  # taken back, it is gone
+    ours.get_by_role("button", name=re.compile("Stop it|Take it back")).wait_for(state="detached")
     window.open("kpis")
     page.get_by_role("button", name="Record one...").click()
     page.get_by_label("What was found").fill("leaking <i>valve</i>")
