@@ -2,16 +2,19 @@
 
 Until then a site is judged by the numbers that its model was shipped with. Later commissionings follow the seasons; the
 limits of the model keep each threshold between a floor and a cap. Rows of a zone's open incidents are left out, so that
-an attack is not learned as usual.
+an attack is not learned as usual. The model of a plant of the user's own learns on: later rows join those it has.
 """
 
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,8 @@ import numpy as np
 from graphghha._util.times import parse_time_ms
 from graphghha.errors import DataError, GraphGHHAError
 from graphghha.models import Model, load_model, save_model
+from graphghha.models.manifest import fingerprint, read_small_json
+from graphghha.models.own import OwnModel, load_own_model
 from graphghha.monitor.journal.reader import Reader
 from graphghha.windows import Rows
 from graphghha.windows.multiscale import DAY
@@ -32,6 +37,7 @@ MOST_LEFT_OUT = 0.5  # of a zone's rows; a zone with more is learned whole, and 
 FALSE_ALARM = "false"
 DAY_MS = DAY * 1000
 EVERY_S = 10.0
+NICE = 10  # of the process that learns
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,68 @@ class LearningPlan:
         record = newest[1].commissioning if newest else None
         if record is None:
             return True
-        since_ms = last_ms + self.step_ms - _time_ms(record.last)
+        return self._is_long_ago(record.last, last_ms)
+
+    def _is_long_ago(self, until: str, last_ms: int) -> bool:
+        """Return whether a model that learned from rows up to a time is to learn again."""
+        since_ms = last_ms + self.step_ms - _time_ms(until)
         return self.again_days > 0 and since_ms >= self.again_days * DAY_MS
+
+    def learn(self, journal: Path, site: str) -> Path:
+        """Commission a site on its newest days, in a process of its own, and return the directory of its model."""
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=os.nice, initargs=(NICE,)) as process:
+            return process.submit(commission_journal, journal, site, self).result()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLearningPlan(LearningPlan):
+    """What a plant of the user's own learns on from, and when: all rows without an incident join its training data."""
+
+    def newest(self) -> tuple[Path, OwnModel] | None:  # type: ignore[override]
+        """Return the newest model that has learned on from the base as it is now."""
+        for directory, _ in self._derived():
+            try:
+                return directory, load_own_model(directory)
+            except (GraphGHHAError, OSError) as exc:
+                log.warning("%s: a model that has learned on cannot be used: %s", directory, exc)
+        return None
+
+    def _derived(self) -> Iterator[tuple[Path, str]]:
+        """Yield the models that have learned on from the base, newest first, and until when; they are not verified."""
+        base = fingerprint(self.base)
+        for directory in sorted(self.folder.glob("*"), reverse=True):
+            try:
+                record = read_small_json(directory / "config.json")["provenance"]["learned_on"]
+                if record["base"] == base:
+                    yield directory, str(record["last"])
+            except (GraphGHHAError, KeyError, TypeError) as exc:
+                log.warning("%s: is not a model that has learned on: %s", directory, exc)
+
+    def is_due(self, first_ms: int, last_ms: int) -> bool:
+        """Return whether the rows of a site are enough to learn on."""
+        if last_ms - first_ms < self.days * DAY_MS - self.step_ms:
+            return False
+        _, until = next(self._derived(), (None, None))
+        return until is None or self._is_long_ago(until, last_ms)
+
+    def learn(self, journal: Path, site: str) -> Path:
+        """Learn on from a journal by `graphghha commission`, which needs the laboratory that a monitor does without."""
+        with Reader(journal) as reader:
+            times = reader.row_times(site)
+        if times is None:
+            raise DataError(f"{journal}: holds no rows of site {site!r}")
+        directory = self.folder / f"{datetime.fromtimestamp(times[1] / 1000, UTC):%Y%m%dT%H%M}"
+        shutil.rmtree(directory, ignore_errors=True)
+        command = [sys.executable, "-m", "graphghha", "commission", str(journal), "--site", site]
+        command += ["--model", str(self.base), "--out", str(directory)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+            _, said = process.communicate()
+        if process.returncode:
+            raise DataError(f"{site}: could not learn on: {(said.strip().splitlines() or ['no reason was given'])[-1]}")
+        remove_old(self.folder)
+        return directory
 
 
 class Learner:
@@ -91,8 +157,7 @@ class Learner:
 
     def commission(self, site: str) -> Path:
         """Commission a site on its newest days and return the directory of its model."""
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=os.nice, initargs=(10,)) as process:
-            directory = process.submit(commission_journal, self._journal, site, self.plans[site]).result()
+        directory = self.plans[site].learn(self._journal, site)
         self._failed.pop(site, None)
         return directory
 
@@ -132,9 +197,14 @@ def commission_journal(journal: Path, site: str, plan: LearningPlan) -> Path:
     directory = plan.folder / f"{datetime.fromisoformat(model.commissioning.last):%Y%m%dT%H%M}"
     shutil.rmtree(directory, ignore_errors=True)
     save_model(model, directory)
-    for old in sorted(plan.folder.glob("*"))[:-KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+    remove_old(plan.folder)
     return directory
+
+
+def remove_old(folder: Path) -> None:
+    """Keep the newest models of a site."""
+    for old in sorted(folder.glob("*"))[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def without_incidents(rows: Rows, points: Iterable[str], incidents: Iterable[Mapping[str, Any]]) -> Rows:

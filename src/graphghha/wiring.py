@@ -16,9 +16,10 @@ from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.engine.own_scorer import OwnScorer, history_rows
 from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError
 from graphghha.exports.notes import STATE_ZONE
-from graphghha.learning import Learner, LearningPlan
+from graphghha.learning import Learner, LearningPlan, OwnLearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
 from graphghha.models.own import CLEAR_AT, P_IS, RAISE_AT, OwnModel, is_own_model, load_own_model
+from graphghha.models.own_lessons import LESSONS_FILE
 from graphghha.models.site import DAYS_PER_ATTACK
 from graphghha.monitor import (
     Detector,
@@ -166,8 +167,23 @@ def _own_detector(directory: Path, signed_by: str | None) -> Detector:
         history_rows=history_rows(model),
         normal_judgement=NormalJudgement(p_is=P_IS, labelled=model.taught.classes if model.taught else {}),
         signed_by=signed_by,
+        commissioning=_own_record(model),
         further_numbers=_own_numbers(model),
     )
+
+
+def _own_record(model: OwnModel) -> dict[str, Any] | None:
+    """Return what a model that has learned on tells about it, in the words of a commissioning."""
+    record, facts = model.provenance.get("learned_on"), model.provenance
+    if record is None:
+        return None
+    return {
+        **record,
+        "days": round(record["later_days"], 1),
+        "threshold": model.rule.threshold,
+        "expected_false_per_day": facts["expected_false_alarms_per_day"],
+        "standing": facts["standing"],
+    }
 
 
 def _own_numbers(model: OwnModel) -> dict[str, Any]:
@@ -331,20 +347,26 @@ def _open_site_detector(
 
 def _learning_plans(settings: Settings) -> dict[str, LearningPlan]:
     """Return how the sites are commissioned whose models can be, and are not yet."""
-    plans = {}
+    plans: dict[str, LearningPlan] = {}
     for site in settings.site:
         base = site.model or model_for_sites(site.plant)
-        is_recording = isinstance(site.source_config, FileConfig)  # which gives the same alarms whenever it is watched
-        model = load_model(base) if site.learn_days and not is_recording and not is_own_model(base) else None
-        if model and model.judges_zones and model.commissioning is None:
-            plans[site.name] = LearningPlan(
-                base=base,
-                folder=settings.monitor.state_dir / "models" / site.name,
-                zones=site.zones,
-                step_ms=round(load_plant(site.plant).step_s * 1000),
-                days=site.learn_days,
-                again_days=site.relearn_days,
-            )
+        if not site.learn_days or isinstance(site.source_config, FileConfig):
+            continue  # a recording gives the same alarms whenever it is watched
+        kind: type[LearningPlan] = LearningPlan
+        if is_own_model(base):
+            if not (base / LESSONS_FILE).is_file():
+                continue
+            kind = OwnLearningPlan
+        elif not (model := load_model(base)).judges_zones or model.commissioning is not None:
+            continue
+        plans[site.name] = kind(
+            base=base,
+            folder=settings.monitor.state_dir / "models" / site.name,
+            zones=site.zones,
+            step_ms=round(load_plant(site.plant_source).step_s * 1000),
+            days=site.learn_days,
+            again_days=site.relearn_days,
+        )
     return plans
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from graphghha.cli._commission_own import commission_own
 from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FOLDER
@@ -14,7 +15,7 @@ from graphghha.cli._progress import progress_bar
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
-@click.option("--site", help="The site of the settings file, if it has several.")
+@click.option("--site", help="The site of the settings file or journal, if it has several.")
 @click.option("--model", default="fcu-zones", show_default=True, type=MODEL, help="The base model.")
 @click.option("--days", default=14, show_default=True, type=click.IntRange(7, 90), help="Days to learn from.")
 @click.option(
@@ -49,7 +50,18 @@ def commission(
     are used. The new model knows the offsets, noise and habits of every zone, the points the
     site has, and the threshold that keeps its alert budget. Zones that look abnormal all the time are listed, since
     they would otherwise be learned as usual.
+
+    With the model of a plant of your own, DATA is later files of the plant, or a settings file or journal (--site) of a
+    monitor that has watched it. All rows that are not in alarm join those that the model learned from, which stay in,
+    and everything is fitted again. The base model is not changed: to go back, use it again.
     """
+    from graphghha.models.own import is_own_model
+
+    if is_own_model(model):
+        if begin is not None or mapping or hold:
+            raise click.UsageError("--from, --mapping and --hold are for models that judge zones")
+        commission_own(data, site, model, out, as_json=as_json)
+        return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     from graphghha.cli._telemetry_input import as_telemetry

@@ -28,6 +28,11 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
     help="With --plant: attacks in the data (start,end,nodes,class[,file]), which are learned from.",
 )
 @click.option(
+    "--no-data",
+    is_flag=True,
+    help="With --plant: do not keep the readings in the model, which then cannot learn on.",
+)
+@click.option(
     "--preset", type=click.Choice(["default", "quick", "zones"]), default="default", show_default=True, help=_PRESET
 )
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
@@ -58,6 +63,7 @@ def train(
     paths: tuple[Path, ...],
     more: tuple[Path, ...],
     labels: Path | None,
+    no_data: bool,
     preset: str,
     out: Path,
     work: Path | None,
@@ -71,10 +77,12 @@ def train(
     normal data: they teach the model where attacks are and of what class, beside what it learns from normal data.
     """
     if plant is not None:
-        _train_own(plant, [*paths, *more], labels, out, alert_budget, settings["seed"])
+        _train_own(plant, [*paths, *more], labels, out, alert_budget, settings["seed"], keep_data=not no_data)
         return
-    if paths or more or labels:
-        raise click.UsageError("--data and --labels belong to --plant: a plant.toml that says what the columns are")
+    if paths or more or labels or no_data:
+        raise click.UsageError(
+            "--data, --labels and --no-data belong to --plant: a plant.toml that says what the columns are"
+        )
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from graphghha.lab.training import Progress as FitProgress
@@ -110,7 +118,14 @@ def train(
 
 
 def _train_own(
-    plant: Path, data: list[Path], labels: Path | None, out: Path, alert_budget: str | None, seed: int
+    plant: Path,
+    data: list[Path],
+    labels: Path | None,
+    out: Path,
+    alert_budget: str | None,
+    seed: int,
+    *,
+    keep_data: bool,
 ) -> None:
     from graphghha.lab.plant_detector import PlantDetector
     from graphghha.models import check_destination
@@ -119,5 +134,5 @@ def _train_own(
         raise click.UsageError("--plant needs --data: files of normal operation")
     check_destination(out)
     detector = PlantDetector(plant, alert_budget=alert_budget, seed=seed, progress=lambda text: echo(text, err=True))
-    detector.fit(data, labels=labels).save(out)
+    detector.fit(data, labels=labels).save(out, keep_data=keep_data)
     echo(str(out))

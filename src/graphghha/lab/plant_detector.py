@@ -1,6 +1,7 @@
 """The detector of a plant of the user's own in Python, with the methods that users of scikit-learn expect."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -88,14 +89,18 @@ class PlantDetector:
             found += [names[at] for at in highest.argmax(axis=1).tolist()]
         return found
 
-    def save(self, directory: Path | str) -> None:
-        """Write the model directory that `graphghha score`, `evaluate` and `watch` take."""
-        save_own_model(self._fitted(), check_destination(Path(directory)))
+    def save(self, directory: Path | str, *, keep_data: bool = True) -> None:
+        """Write the model directory that `graphghha score`, `evaluate` and `watch` take.
+
+        It holds the readings that were learned from, unless told otherwise; without them it cannot learn on.
+        """
+        model = self._fitted()
+        save_own_model(model if keep_data else replace(model, lessons=None), check_destination(Path(directory)))
 
     @classmethod
     def load(cls, directory: Path | str) -> Self:
         """Return a detector from a model directory."""
-        model = load_own_model(Path(directory))
+        model = load_own_model(Path(directory), with_lessons=True)
         detector = cls(model.plant)
         detector.model = model
         return detector

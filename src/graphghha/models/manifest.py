@@ -53,6 +53,11 @@ def verify_manifest(directory: Path) -> dict[str, str]:
     return listed
 
 
+def fingerprint(directory: Path) -> str:
+    """Return a hash of a model directory as it is: that of its manifest."""
+    return _sha256(directory / MANIFEST)
+
+
 def read_small_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file of a model directory, or raise `CheckpointError`."""
     try:

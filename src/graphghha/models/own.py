@@ -6,6 +6,7 @@
 | scale, expectation, levels .safetensors | what is normal: ranges, expectations, levels of the statistics |
 | model.safetensors, known_answer.safetensors | the network that names the node; a check of it |
 | config.json | windows, threshold, network, budget and provenance |
+| lessons.safetensors | the readings that it learned from, if they are not too many: it can learn on |
 | README.md, manifest.json | the model card; SHA-256 of every file |
 """
 
@@ -25,6 +26,7 @@ from graphghha.classes import CLASSES
 from graphghha.errors import CheckpointError, GraphGHHAError
 from graphghha.models.directory import _MALFORMED, PLANT_FILE, replaced_directory
 from graphghha.models.manifest import verify_manifest, write_manifest
+from graphghha.models.own_lessons import LESSONS_FILE, Lessons
 from graphghha.models.weights import check_network
 from graphghha.plants import Plant, parse_plant
 from graphghha.windows.own_features import OwnPreprocessing
@@ -111,6 +113,7 @@ class OwnModel:
     provenance: Mapping[str, Any]  # budget, normal days, what stands, ..
     card: str = ""
     taught: Taught | None = None  # None: no labelled attack was learned from
+    lessons: Lessons | None = None  # the readings that it learned from, if they were loaded
 
     def __post_init__(self) -> None:
         check_network(self.adu_config, self.weights, len(set(self.plant.template.roles)))
@@ -141,6 +144,8 @@ def save_own_model(model: OwnModel, directory: Path) -> None:
 def _write(model: OwnModel, fresh: Path) -> None:
     (fresh / PLANT_FILE).write_text(model.plant.text, encoding="utf-8")
     arrays = {**model.preprocessing.to_arrays(), "model": model.weights, "known_answer": model.known_answer}
+    if model.lessons is not None:
+        arrays[LESSONS_FILE.removesuffix(".safetensors")] = model.lessons.to_arrays()
     for name, parts in arrays.items():
         plain = {key: np.ascontiguousarray(array) for key, array in parts.items()}
         (fresh / f"{name}.safetensors").write_bytes(save(plain))
@@ -151,14 +156,15 @@ def _write(model: OwnModel, fresh: Path) -> None:
         "adu": dict(model.adu_config),
         "provenance": dict(model.provenance),
         **({"taught": model.taught.to_dict()} if model.taught else {}),
+        **({"lessons": model.lessons.events_to_list()} if model.lessons else {}),
     }
     (fresh / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     (fresh / "README.md").write_text(model.card or f"# A detector for {model.plant.name}\n", encoding="utf-8")
     write_manifest(fresh)
 
 
-def load_own_model(directory: Path) -> OwnModel:
-    """Verify a model directory and read it."""
+def load_own_model(directory: Path, *, with_lessons: bool = False) -> OwnModel:
+    """Verify a model directory and read it, on request with the readings that it learned from."""
     verify_manifest(directory)
     try:
         config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
@@ -175,6 +181,7 @@ def load_own_model(directory: Path) -> OwnModel:
             provenance=config["provenance"],
             card=(directory / "README.md").read_text(encoding="utf-8"),
             taught=Taught.from_dict(config["taught"]) if "taught" in config else None,
+            lessons=Lessons.read(directory, config) if with_lessons else None,
         )
     except (GraphGHHAError, OSError, SafetensorError, *_MALFORMED) as exc:
         raise CheckpointError(f"{directory}: {exc}") from exc

@@ -33,6 +33,7 @@ from graphghha.lab.training.zone_fit import ZoneFitConfig, adu_odds, fit_zones
 from graphghha.lab.training.zone_windows import ZoneWindows
 from graphghha.models import check_destination
 from graphghha.models.own import P_IS, JudgeRule, OwnModel, save_own_model
+from graphghha.models.own_lessons import Lessons
 from graphghha.nn import ADU
 from graphghha.plants import Plant
 from graphghha.windows.own_expectation import PARTS
@@ -116,7 +117,8 @@ def fit_own_plant(
     """
     labelled = Labelled.of(recordings, events, plant.template)
     normal = fit_whether(plant, recordings, events, recipe, progress, beside_network=labelled is not None)
-    return teach_place(normal, recipe, progress, labelled)
+    model = teach_place(normal, recipe, progress, labelled)
+    return replace(model, lessons=Lessons.of(recordings, events))
 
 
 def fit_whether(
