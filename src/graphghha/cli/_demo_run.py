@@ -6,10 +6,10 @@ from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING
 
-from graphghha.alarms import StoredEvent
 from graphghha.errors import ConfigError
 
 if TYPE_CHECKING:
+    from graphghha.alarms import StoredEvent
     from graphghha.cli.watch import Signals
     from graphghha.web.config import WebConfig
 
@@ -89,7 +89,7 @@ class Wish:
         self.seed: int | None = None
         self._stop = stop
 
-    def deliver(self, events: Sequence[StoredEvent]) -> None:
+    def deliver(self, events: "Sequence[StoredEvent]") -> None:
         self.seed = int(events[-1].body["seed"])
         self._stop()
 
