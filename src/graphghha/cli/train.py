@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from graphghha.cli._export_options import exported_tables
+from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo
 from graphghha.cli._outputs import OUTPUT_FOLDER
 from graphghha.cli._progress import progress_bar
@@ -34,6 +35,11 @@ _DTYPE = "Arithmetic of training, calibration and thresholds; weights stay fp32.
 )
 @click.option(
     "--preset", type=click.Choice(["default", "quick", "zones"]), default="default", show_default=True, help=_PRESET
+)
+@click.option(
+    "--base",
+    type=MODEL,
+    help="With --preset zones: refine the network of this model on further buildings; give a new --seed.",
 )
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option(
@@ -65,6 +71,7 @@ def train(
     labels: Path | None,
     no_data: bool,
     preset: str,
+    base: Path | None,
     out: Path,
     work: Path | None,
     alert_budget: str | None,
@@ -87,6 +94,7 @@ def train(
 
     from graphghha.lab.training import Progress as FitProgress
     from graphghha.lab.training import parse_budget, train_model
+    from graphghha.models import load_model
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"))
     with progress_bar(*columns, TimeRemainingColumn(), is_kept=True) as bar:
@@ -110,6 +118,7 @@ def train(
             work,
             **settings,
             budget_per_day=parse_budget(alert_budget) if alert_budget else None,
+            base=load_model(base) if base else None,
             progress=say,
             on_step=on_step,
             on_part=on_part,

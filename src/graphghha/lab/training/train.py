@@ -27,9 +27,10 @@ from graphghha.lab.training.recipe import NOT_DATA, Recipe
 from graphghha.lab.training.validation import Validation
 from graphghha.lab.training.windows import FIELDS, LabelledWindows, labelled_windows
 from graphghha.lab.training.workers import OnPart, no_parts, worker_processes
+from graphghha.lab.training.zone_fit import ZoneFitConfig
 from graphghha.lab.training.zone_recipe import ZoneRecipe
 from graphghha.lab.training.zone_train import train_zone_model
-from graphghha.models import check_destination, save_model
+from graphghha.models import Model, check_destination, save_model
 from graphghha.nn.dtype import DtypeName
 from graphghha.plants import load_plant
 from graphghha.windows import FEATURE_NAMES, Preprocessing
@@ -40,6 +41,14 @@ DEFAULT = Recipe(
     adu={"neighbors": NeighborRule(max_neighbors=8)},
 )
 ZONES = ZoneRecipe(adu={"neighbors": NeighborRule(max_neighbors=8)})
+# further buildings for a network that was trained by ZONES: more of them, and a third of them small
+REFINE = replace(
+    ZONES,
+    attacked_buildings=600,
+    zone_shares=(0.12, 0.10, 0.12, 0.15, 0.22, 0.12, 0.17),
+    least_stride_min=12,
+    fit=ZoneFitConfig(epochs=2, learning_rate=1e-3),
+)
 # to try a layer or a change: the same steps on few and small buildings, in minutes; not a model to rely on
 QUICK = replace(
     DEFAULT,
@@ -77,29 +86,35 @@ def train_model(
     seed: int = 0,
     threads: int = 2,
     budget_per_day: float | None = None,
+    base: Model | None = None,
     progress: Callable[[str], None] = lambda line: None,
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_part: OnPart = no_parts,
 ) -> None:
     """Train a model by a recipe of PRESETS and write its directory `out`.
 
-    `work` (by default `out` with .work appended) keeps the intermediate results, so that a killed run continues.
+    `work` (by default `out` with .work appended) keeps the intermediate results, so that a killed run continues. With
+    `base`, the network of a model that judges zones is refined on further buildings.
     """
     if preset not in PRESETS:
         raise ConfigError(f"train: unknown preset {preset!r}; use {' | '.join(PRESETS)}")
+    if base is not None and preset != "zones":
+        raise ConfigError("train: only a model that judges zones can be refined; use the preset zones")
     check_destination(out)  # now, and not after half an hour of training
     work = work or out.resolve().with_name(out.resolve().name + ".work")
     budget_per_day = budget_per_day or BUDGETS[preset]
     if preset == "zones":
+        zones = ZONES if base is None else REFINE
         zones = replace(
-            ZONES,
+            zones,
             seed=seed,
             workers=threads,
-            adu={**ZONES.adu, "layer": layer},
-            fit=replace(ZONES.fit, dtype=dtype, seed=seed),
+            adu={**zones.adu, "layer": layer},
+            fit=replace(zones.fit, dtype=dtype, seed=seed),
             budget_per_day=budget_per_day,
         )
-        save_model(train_zone_model(zones, work, progress=progress, on_step=on_step, on_part=on_part), out)
+        model = train_zone_model(zones, work, base=base, progress=progress, on_step=on_step, on_part=on_part)
+        save_model(model, out)
         return
     recipe = QUICK if preset == "quick" else DEFAULT
     recipe = replace(

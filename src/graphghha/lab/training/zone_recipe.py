@@ -19,6 +19,7 @@ EXPECTATION, LEVELS, ATTACKED, VALIDATION = 1, 2, 3, 4
 PER_PURPOSE, PER_RECIPE = 100_000, 1_000_000
 ZONES = (1, 2, 3, 6, 8, 10, 12)
 ZONE_SHARES = (0.06, 0.06, 0.08, 0.15, 0.3, 0.15, 0.2)
+USUAL_ZONES = 8  # of a building that is sampled at the stride; smaller ones may be sampled more densely
 FEW_POINTS = 0.65  # a site with at most this share of the plant's signals has few points
 CASES_DRAWN = 400  # generic attacks to choose from, per building
 NOT_DATA = ("adu", "fit", "workers", "budget_per_day")  # settings that do not change the windows
@@ -38,7 +39,9 @@ class ZoneRecipe:
     level_days: int = 6
     attacked_buildings: int = 260
     attacked_days: int = 7
+    zone_shares: tuple[float, ...] = ZONE_SHARES  # of attacked and validation buildings, by their number of zones
     stride_min: int = 60
+    least_stride_min: int = 60  # in small buildings, which have fewer windows at a time
     few_points_share: float = 0.3  # of the attacked buildings, besides those that have few points anyway
     later_share: float = 0.35  # of the attacked buildings: judged weeks or months after commissioning
     validation_buildings: int = 32
@@ -65,6 +68,12 @@ class ZoneRecipe:
             raise ConfigError(f"recipe: seed {self.seed} must be at least 0 and below 700")
         if unknown := [name for name in self.without if name not in self._testbed.mechanisms]:
             raise ConfigError(f"recipe: no mechanism is named {unknown[0]!r}")
+        if len(self.zone_shares) != len(ZONES) or abs(sum(self.zone_shares) - 1) > 1e-9:
+            raise ConfigError(f"recipe: zone_shares must be {len(ZONES)} numbers that add up to 1")
+
+    def stride(self, zones: int) -> int:
+        """Return the minutes between two windows of a building with so many zones."""
+        return max(self.least_stride_min, min(self.stride_min, self.stride_min * zones // USUAL_ZONES))
 
     @cached_property
     def _testbed(self) -> Testbed:
@@ -86,7 +95,7 @@ class ZoneRecipe:
     def attacked(self, number: int) -> tuple[Run, Run]:
         """Return the days a building is commissioned on, and later days under generic attacks."""
         rng = self._random(ATTACKED, number)
-        zones, day = int(rng.choice(ZONES, p=ZONE_SHARES)), int(rng.integers(300))
+        zones, day = int(rng.choice(ZONES, p=self.zone_shares)), int(rng.integers(300))
         learned = int(rng.choice([self.commissioning_days, self.commissioning_days, 7, 4], p=[0.3, 0.3, 0.2, 0.2]))
         later = int(rng.integers(20, 150)) if rng.random() < self.later_share else 0
         building = self._building(ATTACKED, number, few_points=rng.random() < self.few_points_share)
@@ -97,7 +106,7 @@ class ZoneRecipe:
     def validation(self, number: int, schedule: Schedule) -> tuple[Run, Run]:
         """Return a commissioned building and days with attacks as rare as in operation."""
         rng = self._random(VALIDATION, number)
-        zones, day = int(rng.choice(ZONES, p=ZONE_SHARES)), int(rng.integers(300))
+        zones, day = int(rng.choice(ZONES, p=self.zone_shares)), int(rng.integers(300))
         normal = self._run(VALIDATION, number, days=self.commissioning_days, zones=zones, day=day)
         start = normal.start + timedelta(days=self.commissioning_days)
         judged = replace(normal, start=start, days=self.validation_days + 3)

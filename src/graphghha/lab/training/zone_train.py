@@ -1,4 +1,7 @@
-"""Train a model that judges zones, from random buildings under generic attacks."""
+"""Train a model that judges zones, from random buildings under generic attacks.
+
+With a base model, its network is refined on further buildings: its preprocessing stays, and its weights are the start.
+"""
 
 import platform
 from collections.abc import Callable
@@ -16,6 +19,7 @@ from graphghha._util.files import atomic_path
 from graphghha._version import __version__
 from graphghha.commissioning.levels import fit_levels
 from graphghha.engine import Engine, FrozenModel
+from graphghha.errors import ConfigError
 from graphghha.lab.runs import split_cases
 from graphghha.lab.training.cache import check_settings, reading
 from graphghha.lab.training.fit import Progress
@@ -27,7 +31,7 @@ from graphghha.lab.training.zone_preprocessing import fit_zone_preprocessing
 from graphghha.lab.training.zone_recipe import NOT_DATA, ZoneRecipe
 from graphghha.lab.training.zone_windows import FIELDS, ZoneWindows, compared_days, zone_windows
 from graphghha.models import Model, Thresholds
-from graphghha.nn import ADU
+from graphghha.nn import ADU, adu_from_arrays
 from graphghha.plants import load_plant
 from graphghha.windows import EvidencePreprocessing
 from graphghha.windows.evidence import FEATURES
@@ -40,21 +44,24 @@ def train_zone_model(
     recipe: ZoneRecipe,
     work: Path,
     *,
+    base: Model | None = None,
     progress: Callable[[str], None],
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_part: OnPart = no_parts,
 ) -> Model:
     """Train a model by a recipe; `work` keeps the intermediate results, so that a killed run continues."""
     torch.set_num_threads(recipe.workers)
-    adu = new_network(
-        load_plant(recipe.plant).template, recipe.seed, in_features=len(FEATURES), head="binary", **recipe.adu
-    )
+    adu = _new(recipe) if base is None else _copy(base, recipe)
     work.mkdir(parents=True, exist_ok=True)  # only after the network could be built
     settings = asdict(recipe)
     data_settings = {name: settings[name] for name in settings if name not in NOT_DATA}
-    check_settings(work / "recipe.json", {**data_settings, "version": __version__})
+    start = {} if base is None else {"base": base.fingerprint}
+    check_settings(work / "recipe.json", {**data_settings, **start, "version": __version__})
     with worker_processes(recipe.workers, on_part) as pool:
-        preprocessing = fit_zone_preprocessing(recipe, work, pool, progress=progress)
+        if base is None:
+            preprocessing = fit_zone_preprocessing(recipe, work, pool, progress=progress)
+        else:
+            preprocessing = base.zone_preprocessing
         progress(f"windows: {recipe.attacked_buildings} random buildings under generic attacks")
         collect = partial(collect_zone_windows, recipe, preprocessing, work)
         windows = []
@@ -66,8 +73,27 @@ def train_zone_model(
         del windows
         progress(f"network: {len(data)} windows of a zone")
         _fit(adu, recipe, data, work, on_step)
-        model = assemble(recipe, adu, preprocessing, len(data))
+        model = assemble(recipe, adu, preprocessing, len(data), base)
         return calibrate_zones(model, recipe, pool, progress=progress)
+
+
+def _new(recipe: ZoneRecipe) -> ADU:
+    template = load_plant(recipe.plant).template
+    return new_network(template, recipe.seed, in_features=len(FEATURES), head="binary", **recipe.adu)
+
+
+def _copy(base: Model, recipe: ZoneRecipe) -> ADU:
+    """Return the network of a base model; ConfigError if it cannot be refined by this recipe."""
+    if not base.judges_zones or base.commissioning is not None or base.plant != recipe.plant:
+        raise ConfigError(
+            f"refine: the base must be a model that judges zones of {recipe.plant!r}, not of a commissioned site"
+        )
+    if any(first < recipe.seeds[1] and recipe.seeds[0] < end for first, end in base.provenance["seeds_seen"]):
+        raise ConfigError(f"refine: the base has seen the buildings of seed {recipe.seed}; give another seed")
+    layer = base.adu_config["layer"]
+    if recipe.adu.get("layer", layer) != layer:
+        raise ConfigError(f"refine: the base has the layer {layer!r}, which cannot be exchanged")
+    return adu_from_arrays(base.template, base.adu_config, base.weights)
 
 
 def collect_zone_windows(
@@ -80,9 +106,10 @@ def collect_zone_windows(
         normal, judged = recipe.attacked(number)
         rng = np.random.default_rng([judged.seed, 3])
         fitted = fit_levels(compared_days(plant, normal, preprocessing), preprocessing, plant.template)
-        views = [(preprocessing.with_levels(fitted.levels), recipe.stride_min)]
+        stride = recipe.stride(judged.zones)
+        views = [(preprocessing.with_levels(fitted.levels), stride)]
         if rng.random() < SHIPPED_VIEW_SHARE:
-            views.append((preprocessing, 2 * recipe.stride_min))
+            views.append((preprocessing, 2 * stride))
         parts = [zone_windows(plant, judged, view, stride_min=stride, rng=rng) for view, stride in views]
         windows = ZoneWindows.concatenate(parts)
         with atomic_path(file) as partial_file:
@@ -103,7 +130,9 @@ def _fit(adu: ADU, recipe: ZoneRecipe, data: ZoneWindows, work: Path, on_step: C
     adu.eval()
 
 
-def assemble(recipe: ZoneRecipe, adu: ADU, preprocessing: EvidencePreprocessing, windows: int) -> Model:
+def assemble(
+    recipe: ZoneRecipe, adu: ADU, preprocessing: EvidencePreprocessing, windows: int, base: Model | None = None
+) -> Model:
     """Return a model without calibration, limits and thresholds."""
     frozen, template, plant = FrozenModel.from_adu(adu), adu.template, load_plant(recipe.plant)
     held_out = split_cases(plant).unseen_cases
@@ -126,8 +155,9 @@ def assemble(recipe: ZoneRecipe, adu: ADU, preprocessing: EvidencePreprocessing,
             "cases_seen": [name for name in plant.cases if name not in held_out] if recipe.catalogue_share else [],
             "unseen_severities": [],
             "unseen_cases": list(held_out),
-            "seeds_seen": [recipe.seeds],
+            "seeds_seen": [*(base.provenance["seeds_seen"] if base else ()), recipe.seeds],
             "windows": windows,
             "versions": {"graphghha": __version__, "numpy": np.__version__, "python": platform.python_version()},
+            **({"base": {"fingerprint": base.fingerprint, **base.provenance}} if base else {}),
         },
     )

@@ -79,3 +79,14 @@ def test_some_buildings_have_few_points():
     for number in range(6):
         normal, _ = few.attacked(number)
         assert len(testbed.points_of(normal.condition)) <= FEW_POINTS * len(PLANT.signals)
+
+
+def test_small_buildings_may_be_sampled_more_densely():
+    dense = replace(RECIPE, least_stride_min=12)
+    assert [RECIPE.stride(zones) for zones in (1, 6, 12)] == [60, 60, 60]
+    assert [dense.stride(zones) for zones in (1, 2, 6, 8, 12)] == [12, 15, 45, 60, 60]
+
+
+def test_shares_of_building_sizes_must_be_complete():
+    with pytest.raises(ConfigError, match="zone_shares must be 7 numbers"):
+        replace(RECIPE, zone_shares=(0.5, 0.5))

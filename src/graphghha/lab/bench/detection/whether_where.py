@@ -45,7 +45,7 @@ from graphghha.lab.bench.results import make_result, write_result
 from graphghha.lab.evaluation import without_nan
 from graphghha.lab.runs import Schedule
 from graphghha.lab.training.zone_fit import HIDDEN_NODE, ZoneFitConfig
-from graphghha.lab.training.zone_recipe import ZoneRecipe
+from graphghha.lab.training.zone_recipe import ZONE_SHARES, ZoneRecipe
 from graphghha.lab.training.zone_train import collect_zone_windows
 from graphghha.lab.training.zone_windows import ZoneWindows
 from graphghha.models import Model, log_probabilities
@@ -145,6 +145,7 @@ def training_recipe(model: Model) -> ZoneRecipe:
             "schedule": Schedule(**schedule),
             "fit": ZoneFitConfig(**stored["fit"]),
             "without": tuple(stored["without"]),
+            "zone_shares": tuple(stored.get("zone_shares", ZONE_SHARES)),
             "adu": {},
         }
     )

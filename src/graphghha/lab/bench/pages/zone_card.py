@@ -108,11 +108,17 @@ def _what(model: Model) -> list[str]:
         "",
         f"A {adu['layer']} ADU of {adu['layers']} layers, {adu['heads']} heads and width {adu['width']}. What each "
         f"signal should read was learned in {recipe['expectation_buildings']} random simulated buildings, the usual "
-        f"levels in {recipe['level_buildings']} and the attacks in {recipe['attacked_buildings']} "
-        f"({model.provenance['windows']} windows). The attacks were generic ones of random size at random nodes; "
-        f"{catalogue}. Limits of the threshold come from {recipe['validation_buildings']} further buildings. "
-        f"Seed {recipe['seed']}, graphghha {model.provenance['versions']['graphghha']}.",
+        f"levels in {recipe['level_buildings']} and the attacks in {_lessons(model.provenance)}. The attacks were "
+        f"generic ones of random size at random nodes; {catalogue}. Limits of the threshold come from "
+        f"{recipe['validation_buildings']} further buildings. Seed {recipe['seed']}, graphghha "
+        f"{model.provenance['versions']['graphghha']}.",
     ]
+
+
+def _lessons(provenance: Mapping[str, Any]) -> str:
+    """Return how many buildings the network was taught on, with those of the model that it was refined from."""
+    own = f"{provenance['recipe']['attacked_buildings']} ({provenance['windows']} windows)"
+    return f"{_lessons(provenance['base'])} and then in {own}" if "base" in provenance else own
 
 
 def _views(shift: Result) -> dict[bool, dict[str, dict[str, Any]]]:
