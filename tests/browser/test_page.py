@@ -124,6 +124,15 @@ def test_an_attack_is_stopped_and_a_find_of_people_is_counted(window, attacked):
     page.get_by_text("leaking <i>valve</i>").wait_for()
 
 
+def test_keys_pressed_fast_are_not_lost(window, attacked):
+    page = window.page
+    window.open("alarms?show=all")
+    page.locator("tbody tr[data-id]").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.get_by_text("1 selected").wait_for()
+
+
 def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked):
     served.add_person("p.guest", "viewer", "correct horse battery")
     window = Window(browser, served.address)

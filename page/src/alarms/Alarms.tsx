@@ -61,7 +61,6 @@ export function Alarms() {
               <input ref={search} type="search" placeholder="Search zone, node or words" value={filter.words} onInput={(event) => set({ words: event.currentTarget.value })} /><kbd>/</kbd></label>
             <span class="dim">{summary(list.value, rows)}</span>
             <span class="grow" />
-            {held.waiting > 0 && <button class="new-rows" onClick={held.showNew}>{held.waiting} new incident{held.waiting === 1 ? "" : "s"} above. Show {held.waiting === 1 ? "it" : "them"} <kbd>n</kbd></button>}
             <a class="button" href={exportAt("csv")} download>Export CSV</a>
             <a class="button" href={exportAt("json")} download>Export JSON</a>
             <button class="button" onClick={() => print()}><Icon name="print" /> Print</button>
@@ -69,6 +68,7 @@ export function Alarms() {
           <Part of={list} what="list">
             {(value) => rows.length ? (
               <div class="card" onMouseEnter={() => setHovered(true)} onMouseLeave={() => setHovered(false)}>
+                {held.waiting > 0 && <button class="new-rows" onClick={held.showNew}>{held.waiting} new incident{held.waiting === 1 ? "" : "s"} above. Show {held.waiting === 1 ? "it" : "them"} <kbd>n</kbd></button>}
                 <Table rows={rows} total={value.total} at={at} selected={selected} toggle={toggle} setAt={setAt}
                   selectAll={() => setSelected(selected.size ? new Set() : new Set(rows.map((row) => row.id)))} />
                 {value.next && <p class="body"><button class="link" onClick={() => setLimit(Math.min(500, limit + 100))}>More ({count(value.total)} in all)</button></p>}

@@ -1,5 +1,5 @@
 // Keys of the whole page; a screen adds its own while it is shown.
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Keys, isField, type Handler } from "../lib/keys";
 import { dialog } from "../store/dialogs";
 import { lettersAreKeys } from "../store/preferences";
@@ -39,9 +39,9 @@ export function listen(): void {
   });
 }
 
-/** Use keys while a component is shown. */
+/** Use keys while a component is shown: from its drawing on, not from the next frame on, so that no fast key is lost. */
 export function useKeys(handlers: Record<string, Handler>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     stack.push(handlers);
     return () => {
       stack.splice(stack.indexOf(handlers), 1);

@@ -15,7 +15,7 @@ export function IncidentsHere({ items }: { items: IncidentLine[] }) {
         {items.map((item) => (
           <p key={item.id} class="row">
             {item.is_open ? <Glyph priority={item.priority} state={item.state} /> : <span class="dim">{digit(item.priority)}</span>}
-            <a href={here("incident", item.id)}>{moment(ms(item.since), asOf.value ?? 0, zone.value)}</a>
+            <a class="nowrap" href={here("incident", item.id)}>{moment(ms(item.since), asOf.value ?? 0, zone.value)}</a>
             <span class="dim cut">{item.name}, {item.judged ? dispositionWord(item.judged.disposition, item.is_drill) : item.is_open ? stateWord(item.state) : "not judged"}
               {item.closed ? `, ${duration(ms(item.closed) - ms(item.since))}` : ""}</span>
           </p>
