@@ -82,7 +82,7 @@ def parent_of(name: str) -> str:
 
 def _pieces(name: str) -> list[_Piece]:
     """Return the pieces of equipment that a name goes through, from the outermost on."""
-    *path, last = [part.strip() for part in re.split(r"[/.:|]+", name) if part.strip()] or [name]
+    *path, last = [part.strip() for part in re.split(r"[/.:|']+", name) if part.strip()] or [name]
     found = []
     for at, part in enumerate(path):
         rest = "-".join((*path[at + 1 :], last))

@@ -10,6 +10,9 @@ from graphghha.plants.units import is_known
 
 _BRACKETS = re.compile(r"(.*?)\s*[\[({]\s*([^\])}]*)\s*[\])}]\s*$", re.DOTALL)
 _TAIL_UNIT = re.compile(r"(.*\S)[\s,]+(\S{1,8})$")
+_TEMPERATURE = re.compile(
+    r"(.*temp(?:erature)?)[ ,_]+([CF])", re.IGNORECASE
+)  # a letter is a unit behind this word only
 _PER_COLUMN_QUALITY = re.compile(r"(.*?)[\s._:-]*(?:quality|status|flags?|qual|qc)$", re.IGNORECASE)
 
 
@@ -34,6 +37,8 @@ def split_header(text: str) -> NameAndUnit:
             return NameAndUnit(match[1].strip() or text, None)
         if is_known(unit) or len(unit) <= 12:
             return NameAndUnit(match[1].strip(), unit)
+    if match := _TEMPERATURE.fullmatch(text):
+        return NameAndUnit(match[1], match[2])
     match = _TAIL_UNIT.fullmatch(text)
     if match and len(match[2]) > 1 and is_known(match[2]) and match[2].lower() not in _NAMING_WORDS:
         return NameAndUnit(match[1].rstrip(" ,"), match[2])
@@ -77,6 +82,17 @@ def find_time(names: Sequence[str], columns: Sequence[Sequence[str]], wanted: st
         if (lower[number] in TIME_WORDS or wanted) and _are_numbers(columns[number]):
             return TimeColumns(number, None, None, "named like a time, and it holds numbers")
     return None
+
+
+def is_second_time(name: str, cells: Sequence[str]) -> bool:
+    """Return whether a column repeats the time: `Excel Time` with days since 1900 beside a date, or a second date."""
+    if not re.search(r"\b(?:time|date|datetime|timestamp|zeit|datum)\b", plain(name)):
+        return False
+    if family_of(list(cells)) is not None:
+        return True
+    return _are_numbers(cells) and all(
+        30_000 < float(cell.replace(",", ".")) < 60_000 for cell in cells if cell.strip()
+    )
 
 
 def _has_clock(cells: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 MOST_NAMES = 3
+_BY_EXAMPLE = ("dates", "decimal mark", "separator", "names of columns")
 STATE_ZONE = "state yours, for example zone = America/Chicago"
 NO_ZONE = f"no file states a zone; {STATE_ZONE}"
 
@@ -44,16 +45,19 @@ class Omission:
 def note_lines(notes: Sequence[Guess | Omission]) -> Iterator[str]:
     """Yield guesses and omissions as lines; equal ones are listed once, with some of those they concern.
 
-    Guesses with the same value are equal, and the reason of the first stands for all of them.
+    Where the reason is an example from the file, that of the first file stands for all of them.
     """
-    groups: dict[tuple[str, str], list[Guess | Omission]] = {}
+    groups: dict[tuple[str, str, str], list[Guess | Omission]] = {}
     for note in notes:
-        key = (note.what, note.value) if isinstance(note, Guess) else ("left out", note.reason)
+        if isinstance(note, Guess):
+            key = (note.what, note.value, "" if note.what in _BY_EXAMPLE else note.reason)
+        else:
+            key = ("left out", "", note.reason)
         groups.setdefault(key, []).append(note)
-    for (what, value), same in groups.items():
+    for (what, value, _), same in groups.items():
         abouts = list(dict.fromkeys(note.about for note in same))
         more = len(abouts) - MOST_NAMES
-        said = f"{what} {value}: {same[0].reason}" if isinstance(same[0], Guess) else f"left out: {value}"
+        said = f"{f'{what} {value}'.strip()}: {same[0].reason}"
         yield ", ".join(abouts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") + f": {said}"
 
 

@@ -1,5 +1,6 @@
 """How each file of an export is to be read: its layout, its columns of time, names, values and qualities."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,7 @@ from graphghha.errors import DataError
 from graphghha.exports.headers import (
     TimeColumns,
     find_time,
+    is_second_time,
     plain,
     quality_owner,
     split_header,
@@ -128,6 +130,19 @@ def _plan(
         elif plain(names[number]) in NUMBER_COLUMNS:
             others.remove(number)
             omissions.append(Omission(f"{about}: {names[number]}", "column", 1, "a number of the row"))
+        elif plain(names[number]) in REMARK_COLUMNS and not any(_has_number(cell) for cell in columns[number]):
+            others.remove(number)
+            omissions.append(Omission(f"{about}: {names[number]}", "column", 1, "a remark"))
+        elif is_second_time(names[number], columns[number]):
+            others.remove(number)
+            omissions.append(
+                Omission(
+                    f"{about}: {names[number]}",
+                    "column",
+                    1,
+                    "a second time: the readings of a row are taken at the first one",
+                )
+            )
     quality = _quality_columns(names, columns, others)
     values = [number for number in others if number not in {column for _, column in quality}]
     shared = partial(
@@ -234,6 +249,10 @@ def _path_column(columns: Sequence[Sequence[str]], point: int, texts: Sequence[i
         if number != point and all(path.endswith(name) for path, name in pairs) and paths != names:
             return number
     return None
+
+
+def _has_number(cell: str) -> bool:
+    return math.isfinite(read_cell(cell).number)
 
 
 def _is_text(cells: Sequence[str]) -> bool:

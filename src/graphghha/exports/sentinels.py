@@ -34,11 +34,11 @@ def find_sentinels(values: NDArray[np.float64], *, quantity: str | None, unit: s
     for value in dict.fromkeys(ends.tolist()):
         if abs(value) >= _HUGE:
             found[value] = "no instrument reads so much"
-        elif is_temperature and unit and value < _ABSOLUTE_ZERO[unit]:
+        elif is_temperature and value < _ABSOLUTE_ZERO.get(unit or "", -np.inf):
             found[value] = "it is below absolute zero"
         elif any(abs(value - each) <= 1e-4 * abs(each) for each in known):
             others = finite[~np.isin(finite, [*found, value])]
-            if reason := _stands_apart(value, others, unit if is_temperature else None):
+            if reason := _stands_apart(value, others, unit if unit in _AIR_LIMITS else None):
                 found[value] = reason
     return found
 

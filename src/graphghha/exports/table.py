@@ -75,6 +75,12 @@ def recognize_table(
         guesses.append(Guess(about, "separator", SEPARATORS.get(separator, repr(separator)), reason))
     if sample.encoding not in ("utf-8", "utf-8-sig"):
         guesses.append(Guess(about, "encoding", sample.encoding, "its bytes are not UTF-8"))
+    different = _with_groups(names, [dict(rows)[number] for number in headers if header is None or number < header])
+    if different != tuple(names):
+        example = next((old, new) for old, new in zip(names, different, strict=True) if old != new)
+        reason = f"several columns are named {example[0]!r}"
+        guesses.append(Guess(about, "names of columns", f"such as {example[1]!r}", reason))
+        names = different
     before = skip if header is None else header
     if legend := _legend(sample.head[:before], separator, names):
         example = next(iter(legend.items()))
@@ -201,6 +207,26 @@ def _header(
     return below, (), last
 
 
+def _with_groups(names: Sequence[str], above: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return names that differ: of equal ones each gets the cell above it in front, or its number behind it."""
+    filled = [name for name in names if name]
+    if len(set(filled)) == len(filled):
+        return tuple(names)
+    for row in reversed(above):
+        groups: list[str] = []
+        for cell in row:
+            groups.append(cell.strip() or (groups[-1] if groups else ""))  # a merged cell is filled in its first column
+        joined = [f"{group} {name}".strip() if name else "" for group, name in zip(groups, names, strict=True)]
+        if len(set(filter(None, joined))) == len(filled):
+            return tuple(joined)
+    seen: Counter[str] = Counter()
+    different = []
+    for name in names:
+        seen[name] += 1
+        different.append(f"{name} #{seen[name]}" if name and seen[name] > 1 else name)
+    return tuple(different)
+
+
 def _is_unit(text: str) -> bool:
     plain = text.strip("[]() ")
     return is_known(plain) or plain.lower() in ("", "-", "n/a", "none", "state", "bool", "enum")
@@ -231,4 +257,4 @@ def _legend(lines: Sequence[str], separator: str, names: Sequence[str]) -> dict[
 def _settings(lines: Sequence[str]) -> dict[str, str]:
     """Return the `key: value` lines that some systems write before the header."""
     found = (_SETTING.fullmatch(line) for line in lines[-MOST_LINES:])
-    return {match[1].strip().lower(): match[2].strip().strip('"') for match in found if match}
+    return {match[1].strip().lower(): match[2].strip(' ,;"') for match in found if match}

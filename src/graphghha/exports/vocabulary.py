@@ -13,7 +13,7 @@ TIME_WORDS = _words(
 )
 NAME_WORDS = _words(
     """point name tag tagname tag_name tagid pointname point_name pointid signal sensor variable series history channel
-    object object_name metric item trend messpunkt datenpunkt _field""",
+    object object_name metric item trend messpunkt datenpunkt _field entity_id""",
     *("point name", "tag name", "object name", "point id", "history name", "sensor name", "trend name", "tag path"),
     *("name path reference", "item reference", "object reference", "point path", "tagpath", "path"),
 )
@@ -25,7 +25,8 @@ VALUE_WORDS = _words(
 )
 UNIT_WORDS = _words("unit units uom engineering_units einheit unité unidad", "engineering units")
 QUALITY_COLUMNS = _words(
-    "quality status flags flag qualität qualitycode quality_code dataquality validity valid trend_flags trendflags",
+    """quality status flags flag qualität qualitycode quality_code dataquality validity valid trend_flags trendflags
+    reliability""",
     *("data quality", "quality code", "value quality", "trend flags"),
 )
 REMARK_COLUMNS = _words("comment comments remark remarks note notes annotation user source description message")

@@ -256,3 +256,40 @@ def test_a_city_behind_an_offset_is_the_zone_of_the_plant(tmp_path):
     export = read(tmp_path, text)
     assert export.zone.clock.zone == "America/New_York" and export.zone.is_stated
     assert export.series[0].times_ms[0] == round(NOON.timestamp() * 1000) + 4 * 3_600_000
+
+
+def test_a_file_of_a_point_may_repeat_the_time_and_hold_remarks(tmp_path):
+    head = "Point:,x\nUnits:,°F\n\nDate,Excel Time,Value,Notes\n"
+    for name in ("ahu1_sat", "ahu1_rat"):
+        (tmp_path / f"{name}.csv").write_text(head + rows("%m/%d/%Y %H:%M:%S,44346.5,{v},"))
+    found = read_exports([tmp_path]).series
+    assert [(each.name, each.stated_unit, len(each)) for each in found] == [
+        ("ahu1_rat", "°F", 40),
+        ("ahu1_sat", "°F", 40),
+    ]
+
+
+def test_equal_names_of_columns_are_told_apart(tmp_path):
+    text = ",AHU-1,,VAV-1,\nTime,T,Fan,T,Dmpr\n" + rows("%Y-%m-%d %H:%M,{v},{v},{v},{v}")
+    assert [each.name for each in read(tmp_path, text).series] == ["AHU-1 T", "AHU-1 Fan", "VAV-1 T", "VAV-1 Dmpr"]
+    text = "Time,T,T\n" + rows("%Y-%m-%d %H:%M,{v},1{v}")
+    assert [(each.name, each.values[0]) for each in read(tmp_path, text).series] == [("T", 20.0), ("T #2", 120.0)]
+
+
+def test_states_of_a_home_automation_system(tmp_path):
+    text = "entity_id,state,last_changed\n" + rows(
+        "sensor.room,{v},%Y-%m-%dT%H:%M:%SZ\nswitch.pump,on,%Y-%m-%dT%H:%M:%SZ"
+    )
+    room, pump = read(tmp_path, text).series
+    assert (room.name, len(room)) == ("sensor.room", 40) and pump.states == ("not on", "on")
+
+
+def test_a_temperature_in_an_unknown_unit_is_read(tmp_path):
+    text = table("time,Room Temp [dC]", "%Y-%m-%d %H:%M,{v}") + "2021-05-30 18:00,-9999\n"
+    (series,) = read(tmp_path, text).series
+    assert len(series) == 30 and series.unit == "dC"
+
+
+def test_a_letter_behind_a_temperature_is_its_unit(tmp_path):
+    export = read(tmp_path, table("time,Supply Temp F,Pump F", "%Y-%m-%d %H:%M,{v},{v}"))
+    assert [(each.name, each.stated_unit) for each in export.series] == [("Supply Temp", "F"), ("Pump F", None)]
