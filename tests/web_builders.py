@@ -15,6 +15,43 @@ from monitor_builders import CONFIG, detector, telemetry, wide
 
 HOST = "localhost"
 ROLES = ("viewer", "operator", "engineer", "admin")
+# the role that each route needs; a route that is missing here fails the test
+NEEDED = {
+    ("GET", "/session"): "viewer",
+    ("POST", "/session"): None,
+    ("DELETE", "/session"): "viewer",
+    ("GET", "/people"): "admin",
+    ("POST", "/people"): "admin",
+    ("DELETE", "/people/{name}"): "admin",
+    ("GET", "/tokens"): "admin",
+    ("POST", "/tokens"): "admin",
+    ("DELETE", "/tokens/{token}"): "admin",
+    ("GET", "/sites"): "viewer",
+    ("GET", "/sites/{site}"): "viewer",
+    ("GET", "/sites/{site}/state"): "viewer",
+    ("GET", "/sites/{site}/zones/{zone}"): "viewer",
+    ("GET", "/sites/{site}/history"): "viewer",
+    ("GET", "/sites/{site}/scores"): "viewer",
+    ("GET", "/sites/{site}/points"): "viewer",
+    ("GET", "/sites/{site}/kpis"): "viewer",
+    ("GET", "/sites/{site}/model"): "viewer",
+    ("POST", "/sites/{site}/stops"): "engineer",
+    ("DELETE", "/sites/{site}/stops/{version}"): "engineer",
+    ("GET", "/sites/{site}/cases"): "viewer",
+    ("GET", "/sites/{site}/injections"): "viewer",
+    ("POST", "/sites/{site}/injections"): "engineer",
+    ("DELETE", "/sites/{site}/injections/{injection}"): "engineer",
+    ("POST", "/sites/{site}/runs"): "engineer",
+    ("POST", "/sites/{site}/found"): "operator",
+    ("GET", "/incidents"): "viewer",
+    ("GET", "/incidents/export"): "viewer",
+    ("GET", "/incidents/{incident}"): "viewer",
+    ("POST", "/commands"): "operator",
+    ("GET", "/events"): "viewer",
+    ("GET", "/audit"): "engineer",
+    ("GET", "/health"): "viewer",
+    ("GET", "/stream"): "viewer",
+}
 
 
 @dataclass

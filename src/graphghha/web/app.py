@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphghha.web.context import Context, address
 from graphghha.web.contract.common import Problem
 from graphghha.web.guard import Guard
 from graphghha.web.library import Library, origin
+from graphghha.web.openapi import describe, operation_id
 from graphghha.web.routes import access, incidents, live, sites
 from graphghha.web.routes.access import set_cookie
 from graphghha.web.stream import Broadcaster
@@ -67,6 +69,7 @@ def make_api(config: WebConfig) -> FastAPI:
         docs_url=None,  # the built-in pages load scripts from other hosts
         redoc_url=None,
         lifespan=lifespan,
+        generate_unique_id_function=operation_id,
     )
     app.state.context = context
     api = APIRouter(prefix=PREFIX, responses=_REFUSALS)
@@ -77,6 +80,8 @@ def make_api(config: WebConfig) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _on_wrong_request)
     app.add_exception_handler(HTTPException, _on_http_error)
     _add_page(app, context)
+    document = cache(lambda: describe(app))
+    app.openapi = document  # type: ignore[method-assign]
     return app
 
 
