@@ -58,7 +58,7 @@ class Client:
 def shortened(value: Any) -> Any:
     """Return a value with short lists and texts, since an example need not be whole."""
     if isinstance(value, dict):
-        return {key: shortened(each) for key, each in list(value.items())[:40]}
+        return {key: shortened(each) for key, each in value.items()}
     if isinstance(value, list):
         is_numbers = all(isinstance(each, int | float | None) for each in value)
         return [shortened(each) for each in value[: MOST_NUMBERS if is_numbers else MOST_ITEMS]]
