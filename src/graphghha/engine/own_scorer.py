@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphghha.classes import CLASSES
 from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.frozen import FrozenModel
-from graphghha.engine.own_judge import OwnJudge, Verdict
+from graphghha.engine.own_judge import DAYS, OwnJudge, Verdict
 from graphghha.engine.own_second import SecondOpinion
 from graphghha.engine.scorer import KNOWN_ANSWER_TOLERANCE, Scored
 from graphghha.engine.zone_scorer import node_classes
@@ -93,11 +93,11 @@ class OwnScorer:
 
     def _answer(self, judged: Judged, in_levels: Floats, verdict: Verdict) -> tuple["_Answer", Floats]:
         """Return what is said of the nodes at the judged rows, and the plant's score."""
-        usable = judged.known & ~verdict.muted
-        place = np.log(np.where(usable, np.maximum(verdict.strength, 1e-9), 1e-12))
+        place = np.log(np.where(judged.known, np.maximum(verdict.strength, 1e-9), 1e-12))
         chance, score = self.rule.probability(verdict.score), verdict.score
         classes = np.broadcast_to(self._classes, (len(place), self.num_nodes))
         if self._second is not None:
+            usable = judged.known & ~verdict.muted
             odds = np.where(usable, self._network(judged, in_levels, np.arange(len(place))), np.nan)
             opinion = self._second.push(odds, place, score >= self.rule.threshold, classes)
             place, classes = opinion.place, opinion.classes
@@ -171,7 +171,7 @@ def _probabilities(attack: Floats, classes: NDArray[np.int64]) -> NDArray[np.flo
 def history_rows(model: OwnModel) -> int:
     """Return how many rows restore a scorer."""
     plan = model.preprocessing.plan
-    return plan.history + plan.stride * (plan.day + plan.smooth)
+    return plan.history + plan.stride * (DAYS * plan.day + plan.smooth)
 
 
 def _open_engine(model: OwnModel, config: EngineConfig) -> Engine:

@@ -36,6 +36,7 @@ FORMAT = "graphghha-own-plant/1"
 RAISE_AT = 0.9  # the probability at the threshold
 CLEAR_AT = 0.5
 P_IS = "tail"  # what the probability of such a model is: from the tail of normal scores, not from attacks
+RETIRED = ("early",)  # of older model directories: a node that began late was ranked lower
 _ARRAYS = ("scale", "expectation", "levels")
 
 
@@ -44,7 +45,6 @@ class JudgeRule:
     """When a plant is in alarm and how its nodes are ranked."""
 
     threshold: float
-    early: float = 0.0  # how much of its strength a node loses for every judged row that it began later
     network: float = 0.0  # weight of the network beside the strength of the evidence
     tail: tuple[tuple[float, float], ...] = ()  # (score, share of normal rows at or above it), falling
 
@@ -54,8 +54,9 @@ class JudgeRule:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` writes; ValueError names the field that does not fit."""
+        data = {name: value for name, value in data.items() if name not in RETIRED}
         check_fields(data, [field.name for field in fields(cls)])
-        numbers = {name: number(name, data[name]) for name in ("threshold", "early", "network")}
+        numbers = {name: number(name, data[name]) for name in ("threshold", "network")}
         tail = tuple((number("tail", score), number("tail", share)) for score, share in data["tail"])
         rule = cls(**numbers, tail=tail)
         if rule.threshold <= 0 or len(rule.tail) < 2:

@@ -17,7 +17,7 @@ DAY_S = 86_400.0
 MEANS = (4, 16, 64)  # units
 LAGS = (1, 2)
 SMOOTH = 6
-STANDING_ROWS = 288  # judged rows: an attack on a slow plant may well last for days
+LEAST_DAY = 288  # judged rows
 NOTICEABLE = 0.02  # of the variance
 # A unit in seconds is the time in which signals move noticeably, raised to POWER, over DIVISOR. Found on a laboratory
 # plant (27 s: 3 s), a building (600 s: 300 s) and a water network (hourly): the slower a plant, the later its points
@@ -37,7 +37,7 @@ class OwnPlan:
     lags: tuple[int, ...]
     means: tuple[int, ...]
     smooth: int  # judged rows that a score is averaged over
-    day: int  # judged rows after which something that stands is no longer an alarm
+    day: int  # judged rows of a day, or more: attacks on a slow plant last for days
 
     @classmethod
     def for_unit(cls, step_s: float, unit_s: float) -> Self:
@@ -54,7 +54,7 @@ class OwnPlan:
             lags=tuple(max(number + 1, whole(lag)) for number, lag in enumerate(LAGS)),
             means=tuple(max(number + 1, whole(mean)) for number, mean in enumerate(MEANS)),
             smooth=max(1, round(whole(SMOOTH) / stride)),
-            day=min(MOST_ROWS, max(STANDING_ROWS, round(DAY_S / step_s / stride))),
+            day=min(MOST_ROWS, max(LEAST_DAY, round(DAY_S / step_s / stride))),
         )
 
     @property

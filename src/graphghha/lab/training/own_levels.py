@@ -15,8 +15,8 @@ MOST_RESTING = 4
 STAYS = 60  # a part must hold so many of the longest stays, or their length is not known well enough
 LEAST_USUAL = 4
 EXCEEDED = 1.6  # times the stay known from the other parts: it must not happen in normal data
-LEAST_TAIL, ROWS_BEYOND = 1e-4, 4
-LEAST_LEVELS = (0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # by statistic: less than this is never unusual
+LEAST_TAIL, ROWS_BEYOND = 1e-4, 8  # with 4, a single event of a node decided how unusual it may be
+LEAST_LEVELS = (0.5, 1.0, 0.5, 0.5, 0.5, 0.5)  # by statistic: less than this is never unusual
 
 
 def fit_stays(filled: Sequence[Floats], known: Sequence[Bools], parts: Sequence[int], scale: OwnScale) -> Stays:

@@ -16,10 +16,7 @@ from graphghha.windows.own_plan import OwnPlan
 Floats = NDArray[np.float64]
 STEP = 0.02
 LEAST = 0.3
-EARLY = 0.03  # more, and in buildings a node wins that warned a little before the alarm; less, and consequences win
-NETWORK = (
-    0.1  # with 0.3 it lost on a laboratory plant and won on a water network with a given graph; nothing in a building
-)
+NETWORK = 0.01  # decides between nodes that are nearly as strong; with 0.03 and more it lost on a water network
 TAIL_POINTS = 24
 CANDIDATES = 400
 
@@ -46,7 +43,7 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
         threshold = float(candidate)
     every = np.concatenate(scores)
     at_threshold = sum(count_episodes(each >= threshold, 2 * plan.smooth) for each in scores)
-    rule = JudgeRule(threshold=threshold, early=EARLY, network=NETWORK, tail=tail_shares(every, threshold))
+    rule = JudgeRule(threshold=threshold, network=NETWORK, tail=tail_shares(every, threshold))
     low, high = _interval(at_threshold, days)
     record = {
         "budget_per_day": budget_per_day,
