@@ -1,5 +1,6 @@
 """Labelled attacks in the data of a plant of the user's own."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from graphghha.exports.recordings import Recording
 from graphghha.lab.evaluation.own_evaluate import own_report
 from graphghha.lab.training.own_labels import Labelled
 from graphghha.lab.training.own_train import OwnRecipe, fit_own_plant
+from graphghha.models.manifest import write_manifest
 from graphghha.models.own import load_own_model, save_own_model
 from graphghha.plants import parse_plant
 
@@ -97,3 +99,13 @@ def test_only_attacks_on_nodes_with_a_signal_can_be_taught(plant):
     assert Labelled.of([recording], [replace(events[0], nodes=())], plant.template) is None
     labelled = Labelled.of([recording], events, plant.template)
     assert labelled.classes(plant.template) == {"level": ""}
+
+
+def test_a_directory_of_the_version_before_is_still_read(models, tmp_path):
+    save_own_model(models[0], tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["rule"]["early"] = 0.03  # older rules ranked nodes that began late lower
+    path.write_text(json.dumps(config), encoding="utf-8")
+    write_manifest(tmp_path / "model")
+    assert load_own_model(tmp_path / "model").rule == models[0].rule
