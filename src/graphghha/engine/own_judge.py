@@ -1,8 +1,8 @@
 """Whether a plant of the user's own is attacked, and where, from what is unusual about its nodes.
 
 Whether: the most unusual node of a row counts, up to a cap, averaged over some judged rows; at the threshold the plant
-is in alarm. A node that was in alarm for an eighth of the last two days stands: it is no longer counted until it has
-been quiet. So a single node, whatever drifts, takes no more than that share of the time. Where: the node that was most
+is in alarm. A node that was in alarm for a third of the last day stands: it is no longer counted until it has been
+quiet. So a single node, whatever drifts, takes no more than that share of the time. Where: the node that was most
 unusual on average since the alarm began.
 
 e judged rows, p nodes with a signal.
@@ -22,8 +22,7 @@ CONSTANT_CAP = 9.0  # of a signal that never moved in normal data: its first mov
 STRENGTH_CAP = 6.0  # of one row's evidence for a place: what follows from an attack may grow without bound
 HOLD = 8  # judged rows of silence after which an alarm is over, and the next one is an alarm of its own
 MOST_EVIDENCE = 64  # judged rows that the mean of an alarm goes back
-DAYS = 2  # that a node is remembered
-STANDING, QUIET = 0.125, 0.025  # shares of these days
+STANDING, QUIET = 0.35, 0.05  # shares of a day
 
 
 class Verdict(NamedTuple):
@@ -40,12 +39,12 @@ class OwnJudge:
     def __init__(self, is_constant: Bools, smooth: int, day: int, rule: JudgeRule) -> None:
         """`is_constant` [p] says which signals never moved in normal data."""
         nodes = len(is_constant)
-        self._rule, self._smooth, self._days = rule, smooth, DAYS * day
+        self._rule, self._smooth, self._day = rule, smooth, day
         self._cap = np.where(is_constant, CONSTANT_CAP, CAP)
         self._capped = np.zeros((smooth, nodes))  # the last rows
         self._strong = np.zeros((smooth, nodes))
         self._filled = 0
-        self._over = np.zeros((self._days, nodes), np.bool_)
+        self._over = np.zeros((day, nodes), np.bool_)  # of the last day
         self._total = np.zeros(nodes, np.int64)
         self._row = 0
         self._muted = np.zeros(nodes, np.bool_)
@@ -80,11 +79,11 @@ class OwnJudge:
         return score
 
     def _stand(self, over: Bools) -> None:
-        slot = self._row % self._days
+        slot = self._row % self._day
         self._total += over.astype(np.int64) - self._over[slot]
         self._over[slot] = over
-        self._muted |= self._total >= STANDING * self._days
-        self._muted &= self._total > QUIET * self._days
+        self._muted |= self._total >= STANDING * self._day
+        self._muted &= self._total > QUIET * self._day
 
     def _remember(self, slot: int, is_alarm: bool) -> None:
         """Keep the mean evidence of each node since the present alarm began, and of the rows that led to it."""

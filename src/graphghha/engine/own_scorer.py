@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphghha.classes import CLASSES
 from graphghha.engine.engine import Engine, EngineConfig
 from graphghha.engine.frozen import FrozenModel
-from graphghha.engine.own_judge import DAYS, OwnJudge, Verdict
+from graphghha.engine.own_judge import OwnJudge, Verdict
 from graphghha.engine.own_second import SecondOpinion
 from graphghha.engine.scorer import KNOWN_ANSWER_TOLERANCE, Scored
 from graphghha.engine.zone_scorer import node_classes
@@ -171,7 +171,7 @@ def _probabilities(attack: Floats, classes: NDArray[np.int64]) -> NDArray[np.flo
 def history_rows(model: OwnModel) -> int:
     """Return how many rows restore a scorer."""
     plan = model.preprocessing.plan
-    return plan.history + plan.stride * (DAYS * plan.day + plan.smooth)
+    return plan.history + plan.stride * (plan.day + plan.smooth)
 
 
 def _open_engine(model: OwnModel, config: EngineConfig) -> Engine:
