@@ -88,11 +88,11 @@ def test_a_node_that_stands_in_alarm_is_muted_until_it_was_quiet():
 def test_a_node_that_alarms_again_and_again_takes_a_bounded_share_of_the_time():
     day = 288
     drifted = np.full((20 * day, 2), 0.1)
-    drifted.reshape(20, day, 2)[:, : day // 3, 0] = 5.0  # eight hours of every day
+    drifted.reshape(20, day, 2)[:, : day // 2, 0] = 5.0  # half of every day
     verdict = OwnJudge(
         np.zeros(2, np.bool_), smooth=6, day=day, rule=JudgeRule(threshold=1.0, tail=((0.0, 1.0), (1.0, 0.01)))
     ).push(drifted)
-    assert 0 < (verdict.score >= 1.0).mean() < 0.02
+    assert 0 < (verdict.score >= 1.0).mean() < 0.05
 
 
 def test_the_threshold_has_the_probability_at_which_alarms_are_raised():
@@ -183,7 +183,7 @@ def test_a_short_silence_does_not_make_an_alarm_forget_its_place():
 
 
 def test_a_node_that_comes_to_stand_in_an_alarm_remains_its_place():
-    rows = np.tile([3.0, 1.5], (12, 1))
+    rows = np.tile([3.0, 1.5], (20, 1))
     verdict = judge(day=40).push(rows)
     assert verdict.muted[-1].all() and verdict.strength[-1].argmax() == 0
     stood = np.concatenate([rows, np.tile([0.1, 0.1], (12, 1)), np.tile([3.0, 0.1], (3, 1))])
