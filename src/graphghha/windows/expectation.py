@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from graphghha.errors import CheckpointError
 from graphghha.graph import CpsGraph, NeighborRule, neighborhood
+from graphghha.windows.row_product import padded, row_product
 
 Floats = NDArray[np.floating[Any]]
 
-# Rows are multiplied in padded blocks of this size, so that a row gives the same bytes in a portion of any size. This
-# keeps live and batch scores equal.
-BLOCK_ROWS = 64
+BLOCK_ROWS = 64  # rows at once; any number gives the same bytes, this one fits in the cache
 REACH_HOPS = 2  # two sensors at one coil are two hops apart
 LOG_SPREAD = (-6.0, 3.0)
 CLIP = 8.0
@@ -90,27 +89,22 @@ class Expectation:
         out = np.empty_like(values)
         for start in range(0, len(values), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            count = len(values[rows])
-            block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
-            block[:count] = inputs[rows]
-            mean, spread = self._predict(block)
-            out[rows] = np.clip((values[rows] - mean[:count]) / spread[:count], -CLIP, CLIP)
+            mean, spread = self.expected(inputs[rows])
+            out[rows] = np.clip((values[rows] - mean) / spread, -CLIP, CLIP)
         return out
 
     def expected(self, inputs: Floats) -> tuple[Floats, Floats]:
         """Return the expected mean and spread, [n S] each, given recent means [n S*L] of at most 64 rows."""
         assert len(inputs) <= BLOCK_ROWS
-        block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
-        block[: len(inputs)] = inputs
-        mean, spread = self._predict(block)
+        mean, spread = self._predict(padded(inputs))
         return mean[: len(inputs)], spread[: len(inputs)]
 
     def _predict(self, block: Floats) -> tuple[Floats, Floats]:
         w = self.weights
-        first = (block @ self._first).reshape(len(block), self.num_signals, -1).transpose(1, 0, 2)  # [S n h]
+        first = row_product(block, self._first).reshape(len(block), self.num_signals, -1).transpose(1, 0, 2)  # [S n h]
         hidden = silu(first + w["b1"])
-        hidden = silu(hidden @ w["W2"] + w["b2"])
-        mean, log_spread = (hidden @ w["W3"] + w["b3"]).transpose(2, 1, 0)  # [n S] each
+        hidden = silu(row_product(hidden, w["W2"]) + w["b2"])
+        mean, log_spread = (row_product(hidden, w["W3"]) + w["b3"]).transpose(2, 1, 0)  # [n S] each
         spread = np.exp(np.clip(log_spread, *LOG_SPREAD))
         return mean, np.sqrt(spread * spread + self.floor * self.floor).astype(np.float32)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import CheckpointError
-from graphghha.windows.expectation import BLOCK_ROWS
+from graphghha.windows.row_product import padded, row_product
 
 Floats = NDArray[np.float32]
 
@@ -79,15 +79,10 @@ def apply_slopes(slopes: Floats, bounds: Floats, predictors: Floats) -> Floats:
     """Return the corrections [r Z S] for predictors [r Z P]."""
     if not slopes.any():
         return np.zeros((*predictors.shape[:2], slopes.shape[1]), np.float32)
-    rows, zones, count = predictors.shape
-    # rows are padded to blocks of one size, so that a row gives the same bytes in a portion of any size
+    rows, zones, _ = predictors.shape
     out = np.empty((rows, zones, slopes.shape[1]), np.float32)
-    block = np.zeros((BLOCK_ROWS, count), np.float32)
     for zone in range(zones):
         weights = np.ascontiguousarray(slopes[min(zone, len(slopes) - 1)].T)
-        for start in range(0, rows, BLOCK_ROWS):
-            part = predictors[start : start + BLOCK_ROWS, zone]
-            block[: len(part)], block[len(part) :] = part, 0.0
-            out[start : start + BLOCK_ROWS, zone] = (block @ weights)[: len(part)]
+        out[:, zone] = row_product(padded(predictors[:, zone]), weights)[:rows]
     clipped: Floats = np.clip(out, bounds[..., 0], bounds[..., 1])
     return clipped

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphghha.graph import CpsGraph
 from graphghha.windows.expectation import BLOCK_ROWS, LOG_SPREAD, check_shapes, reach, require_weights, silu
+from graphghha.windows.row_product import padded, row_product
 
 Floats = NDArray[np.floating[Any]]
 
@@ -76,21 +77,21 @@ class ZoneExpectation:
         """Return the expected mean and spread [n S] of inputs [n I]. A row gives the same bytes in any portion."""
         mean = np.empty((len(inputs), self.num_signals), np.float32)
         spread = np.empty_like(mean)
-        block = np.zeros((BLOCK_ROWS, inputs.shape[1]), np.float32)
         for start in range(0, len(inputs), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             count = len(inputs[rows])
-            block[:count], block[count:] = inputs[rows], 0.0
-            block_mean, block_spread = self._predict(block)
+            block_mean, block_spread = self._predict(padded(inputs[rows]))
             mean[rows], spread[rows] = block_mean[:count], block_spread[:count]
         return mean, spread
 
     def _predict(self, block: Floats) -> tuple[Floats, Floats]:
         w, (linear, first) = self.weights, self._first
         signals = self.num_signals
-        hidden = silu((block @ first).reshape(len(block), signals, -1).transpose(1, 0, 2) + w["b1"])  # [S n h]
-        hidden = silu(hidden @ w["W2"] + w["b2"])
-        straight = (block @ linear).reshape(len(block), signals, 2).transpose(1, 0, 2)
-        mean, log_spread = (hidden @ w["W3"] + w["b3"] + straight).transpose(2, 1, 0)  # [n S] each
+        hidden = silu(
+            row_product(block, first).reshape(len(block), signals, -1).transpose(1, 0, 2) + w["b1"]
+        )  # [S n h]
+        hidden = silu(row_product(hidden, w["W2"]) + w["b2"])
+        straight = row_product(block, linear).reshape(len(block), signals, 2).transpose(1, 0, 2)
+        mean, log_spread = (row_product(hidden, w["W3"]) + w["b3"] + straight).transpose(2, 1, 0)  # [n S] each
         spread = np.exp(np.clip(log_spread, *LOG_SPREAD))
         return mean, np.sqrt(spread * spread + self.floor * self.floor)
