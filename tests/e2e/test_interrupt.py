@@ -24,6 +24,11 @@ COMMANDS = {
 }
 
 
+def _hear_interrupts():
+    """Undo that a shell lets what it starts in the background ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_interrupt_is_one_line_and_code_130(name, tmp_path):
     arguments, hint = COMMANDS[name]
@@ -34,6 +39,7 @@ def test_an_interrupt_is_one_line_and_code_130(name, tmp_path):
             stdout=subprocess.DEVNULL,
             stderr=said,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            preexec_fn=_hear_interrupts,
         )
     try:
         # every one of these commands imports pyarrow or torch once it has begun to work
