@@ -90,7 +90,8 @@ def attacker(
 
 @benchmark("model", "work")
 @click.option("--buildings", type=click.IntRange(1), help="Buildings of twelve zones in each group (default: 5).")
-def whether_where(scope: "Scope", buildings: int | None) -> dict[str, Any]:
+@click.option("--networks", type=click.IntRange(0), help="Trainings of the model's network with further seeds.")
+def whether_where(scope: "Scope", buildings: int | None, networks: int | None) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
@@ -104,6 +105,8 @@ def whether_where(scope: "Scope", buildings: int | None) -> dict[str, Any]:
     config = replace(QUICK if scope.quick else WhetherWhereConfig(), seed=scope.seed)
     if buildings:
         config = replace(config, groups=groups_of(buildings))
+    if networks is not None:
+        config = replace(config, networks=networks)
     result = whether_where(load_model(scope.model), config, scope.work, progress=scope.progress)
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 

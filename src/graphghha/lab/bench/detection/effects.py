@@ -23,11 +23,11 @@ TAUGHT = {"with all effects": "bms", "without effects of reporting": "ideal"}
 REPORTING = ("reference", "cov", "rounded-0.5", "samples-5-min", "samples-15-min", "loss-10-percent")
 SMALL = ZoneRecipe(
     seed=RECIPE_SEED,
-    expectation_buildings=160,
+    expectation_buildings=80,
     expectation_epochs=8,
-    level_buildings=30,
-    attacked_buildings=80,
-    validation_buildings=16,
+    level_buildings=20,
+    attacked_buildings=60,
+    validation_buildings=12,
     adu={"neighbors": NeighborRule(max_neighbors=8)},
     fit=ZoneFitConfig(epochs=3),
 )

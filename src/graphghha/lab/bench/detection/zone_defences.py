@@ -36,16 +36,21 @@ Defence = Callable[[Views, Sequence[int] | None], Tensor]
 
 
 def zone_odds(front_end: ZoneFrontEnd, x: Tensor, known: Tensor) -> Tensor:
-    """Return the log-odds [e] that a zone is attacked, those of its nodes averaged over the last rows."""
+    """Return the log-odds [.. e] that a zone is attacked, those of its nodes averaged over the last rows.
+
+    Features are [e n f]; `known` is [.. e n], since a defence may look at them with several sets of nodes hidden.
+    """
+    rows, seen = known.shape[-2], known.flatten(0, -2)
+    every = x.expand(*known.shape[:-2], *x.shape).flatten(0, -3)
     parts = [
-        front_end.node_odds(x[at : at + ROWS_AT_ONCE], known[at : at + ROWS_AT_ONCE])
-        for at in range(0, len(x), ROWS_AT_ONCE)
+        front_end.node_odds(every[at : at + ROWS_AT_ONCE], seen[at : at + ROWS_AT_ONCE])
+        for at in range(0, len(seen), ROWS_AT_ONCE)
     ]
-    odds, count = torch.where(known, torch.cat(parts), 0.0), known.float()
+    odds, count = torch.where(known, torch.cat(parts).view(known.shape), 0.0), known.float()
     total, number = odds, count
     for back in range(1, AVERAGED):
-        earlier = torch.nn.functional.pad(odds, (0, 0, back, 0))[: len(odds)]
-        total, number = total + earlier, number + torch.nn.functional.pad(count, (0, 0, back, 0))[: len(odds)]
+        earlier, before = (torch.nn.functional.pad(each, (0, 0, back, 0))[..., :rows, :] for each in (odds, count))
+        total, number = total + earlier, number + before
     return torch.where(known, total / number.clamp_min(1), HIDDEN).logsumexp(dim=-1)
 
 
@@ -85,7 +90,7 @@ def evidence_witness(views: Views, suspects: Sequence[int] | None = None) -> Ten
 def _masked(views: Views, masks: Tensor) -> Tensor:
     """Return the log-odds [masks e] of a zone with some nodes hidden."""
     front_end, x, known = views.commissioned
-    return torch.stack([zone_odds(front_end, x, known & mask) for mask in masks])
+    return zone_odds(front_end, x, known & masks[:, None])
 
 
 DEFENCES: Mapping[str, Defence] = {

@@ -106,7 +106,7 @@ def _table(rows: Sequence[dict[str, Any]], question: str, groups: Sequence[str],
     methods = dict.fromkeys(row["method"] for row in own)
     cells = {(row["method"], row["group"]): show(row) for row in own}
     return table(
-        ("method", *groups), [(NAMES[method], *(cells.get((method, group)) for group in groups)) for method in methods]
+        ("method", *groups), [(_name(method), *(cells.get((method, group)) for group in groups)) for method in methods]
     )
 
 
@@ -119,7 +119,7 @@ def _verdicts(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[str
             if "graphghha" not in own or len(own) < 2:
                 continue
             model = own.pop("graphghha")
-            best = max(own.values(), key=lambda row: row[key])
+            best = max((row for row in own.values() if row["method"] in NAMES), key=lambda row: row[key])
             ahead = model[key] - best[key]
             verdict = "ties with" if ahead == 0 else "leads" if ahead > 0 else "**does not win** against"
             lines.append(
@@ -127,6 +127,11 @@ def _verdicts(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[str
                 f"{NAMES[best['method']]} ({best[key]})."
             )
     return lines
+
+
+def _name(method: str) -> str:
+    """Return the name of a method; `graphghha-2` is the model's network, trained anew with seed 2."""
+    return NAMES.get(method) or f"GraphGHHA, trained anew with seed {method.rpartition('-')[2]}"
 
 
 def _share(count: int, total: int) -> str:
