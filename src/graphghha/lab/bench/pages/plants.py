@@ -50,6 +50,10 @@ An earlier version of this page had biases of about half a standard deviation an
 change nothing: graphghha found 0.43 of them on later days, 0.47 on earlier, 0.29 on warmer and 0.41 on cooler ones. The
 difference lies in the attacks: on those of today, the detector of that version found as many as the present one."""
 
+BY_KIND = "What graphghha found, by kind of attack, over all divisions:"
+BY_SIZE = """The same by the size of the attack, which is the largest mean change over half an hour, in spans of the
+point:"""
+
 CHOSEN = """Which part of the data was looked at while the recipe was chosen: all of the building and of dataset04, and
 trials 1 and 3 of EDS, so these figures are optimistic. Of the last changes, about a dozen variants were compared on
 the building and dataset04, each with one run.
@@ -114,7 +118,9 @@ def plants_page(results: Sequence[Result], directory: Path) -> Path:
         text += ["## A water network", "", _plain(WATER), "", *_by_split(own, _WATER)]
     if own := [row for row in rows if row["dataset"] == "building"]:
         text += ["## A real building", "", *_paragraphs(BUILDING), *_by_split(own, _BUILDING)]
-        text += _by_mechanism([row for row in own if row["method"] == METHOD and row["seed"] == 0])
+        first = [row for row in own if row["method"] == METHOD and row["seed"] == 0]
+        text += _found_by(first, "by_mechanism", BY_KIND, "kind")
+        text += _found_by(first, "by_size", BY_SIZE, "spans")
     page = directory / "plants.md"
     page.write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
     return page
@@ -128,15 +134,22 @@ def _by_split(rows: Sequence[Mapping[str, Any]], columns: Sequence[tuple[str, st
     return lines
 
 
-def _by_mechanism(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return how many attacks of each kind were found, over all divisions."""
+def _found_by(rows: Sequence[Mapping[str, Any]], what: str, heading: str, name: str) -> list[str]:
+    """Return how many attacks of each kind or size were found, over all divisions."""
     found: dict[str, list[int]] = {}
     for row in rows:
-        for name, (own, of) in row["by_mechanism"].items():
-            both = found.setdefault(name, [0, 0])
+        for key, (own, of) in row.get(what, {}).items():
+            both = found.setdefault(key, [0, 0])
             both[0], both[1] = both[0] + own, both[1] + of
-    lines = [[name, f"{own} of {of}"] for name, (own, of) in sorted(found.items())]
-    return ["What graphghha found, by kind of attack, over all divisions:", "", *table(("kind", "found"), lines), ""]
+    if not found:
+        return []
+    lines = [[key, f"{own} of {of}"] for key, (own, of) in sorted(found.items(), key=_size_first)]
+    return [_plain(heading), "", *table((name, "found"), lines), ""]
+
+
+def _size_first(item: tuple[str, Any]) -> tuple[bool, str]:
+    """Order classes of sizes from below to above, and kinds by their names."""
+    return not item[0].startswith("below"), item[0]
 
 
 def _by_class(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -4,7 +4,9 @@ Later days, the same swapped, and cooler days against warmer ones. Nothing physi
 readings stay inside the limits of their instrument, and an attack that would change next to nothing is drawn again.
 """
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,8 @@ REPLAY_DAYS = 3
 MIDDLE = 0.99  # of the normal readings: the span of a point is as wide as these lie apart
 VISIBLE = 0.1  # of the span of a point, at some time of an attack
 TRIES = 20  # to draw an attack that can be seen
+SIZES = (0.1, 0.2, 0.3, 0.5)  # of the span of a point: bounds of the classes of attacks by their size
+SIZE_S = 1800  # a change must last: its largest mean over this time counts
 KNOWN = 0.5  # of the rows to learn from, or a point is left out
 Floats = NDArray[np.float64]
 
@@ -97,8 +101,7 @@ def _draw(seed: int, plant: Plant, judged: tuple[Recording, ...], normal: Floats
     rng = np.random.default_rng(seed)
     per_hour = 3600 / plant.step_s
     back = round(REPLAY_DAYS * 24 * per_hour)
-    low, high = np.nanquantile(normal, [(1 - MIDDLE) / 2, (1 + MIDDLE) / 2], axis=0)
-    span = np.where(high > low, high - low, np.nanmax(normal, axis=0) - np.nanmin(normal, axis=0))
+    span = _spans(normal)
     recordings, events = [], []
     for number, recording in enumerate(judged):
         values = recording.values.copy()
@@ -121,6 +124,28 @@ def _draw(seed: int, plant: Plant, judged: tuple[Recording, ...], normal: Floats
             at = stop + round(rng.uniform(*PAUSE_H) * per_hour)
         recordings.append(Recording(recording.name, recording.files, recording.times_ms, values))
     return Draw(recordings=tuple(recordings), events=tuple(events))
+
+
+def attack_size(trial: Trial, recordings: Sequence[Recording], event: AttackEvent) -> float:
+    """Return how far an attack moves its point: the largest mean change over half an hour, in spans of the point."""
+    column, rows = trial.plant.template.points.index(event.nodes[0]), slice(event.start, event.stop)
+    own, forged = (each[event.recording].values[rows, column] for each in (trial.untouched, recordings))
+    change, length = np.nan_to_num(forged - own), min(len(own), round(SIZE_S / trial.plant.step_s))
+    normal = np.concatenate([each.values[:, [column]] for each in trial.normal])
+    return float(np.abs(np.convolve(change, np.full(length, 1 / length), "valid")).max() / _spans(normal)[0])
+
+
+def size_class(size: float) -> str:
+    """Return the name of the class of a size in spans."""
+    names = [f"below {SIZES[0]:g}", *(f"{a:g} to {b:g}" for a, b in pairwise(SIZES)), f"{SIZES[-1]:g} and more"]
+    return names[bisect_right(SIZES, size)]
+
+
+def _spans(normal: Floats) -> Floats:
+    """Return how far apart the middle of the normal readings [r p] lie, or all of them where that is nothing."""
+    low, high = np.nanquantile(normal, [(1 - MIDDLE) / 2, (1 + MIDDLE) / 2], axis=0)
+    whole = np.nanmax(normal, axis=0) - np.nanmin(normal, axis=0)
+    return np.asarray(np.where(high > low, high - low, whole))
 
 
 def _forge(mechanism: int, own: Floats, past: Floats, span: float) -> Floats:

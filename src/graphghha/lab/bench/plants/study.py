@@ -16,7 +16,7 @@ from graphghha.errors import DataError
 from graphghha.exports.attack_labels import AttackEvent
 from graphghha.lab.baselines.plants import ALWAYS, BASELINES
 from graphghha.lab.bench.plants.boosted import BoostedDetector
-from graphghha.lab.bench.plants.building import DRAWS, building_trials
+from graphghha.lab.bench.plants.building import DRAWS, attack_size, building_trials, size_class
 from graphghha.lab.bench.plants.columns import Judging, column_halves, judge_by_halves, on
 from graphghha.lab.bench.plants.judged import fit_baseline, fit_labelled
 from graphghha.lab.bench.plants.laboratory import laboratory_trials
@@ -184,19 +184,21 @@ def _written_figures(trial: Trial, judge: Judging, gap: int) -> dict[str, Any]:
     alarms = len(merge_close(ranges(quiet.alarm, breaks), gap, breaks))
     events = found = first = third = 0
     mechanisms: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     for draw in trial.draws:
         outcome = judge(draw.recordings)
         for event in draw.events:
             rows = np.arange(event.start, event.stop) + int(offsets[event.recording])
             rows = rows[outcome.alarm[rows] & ~quiet.alarm[rows]]
             events += 1
-            tally = mechanisms.setdefault(event.text, [0, 0])
-            tally[1] += 1
+            size = size_class(attack_size(trial, draw.recordings, event))
+            tallies = mechanisms.setdefault(event.text, [0, 0]), sizes.setdefault(size, [0, 0])
+            for tally in tallies:
+                tally[0], tally[1] = tally[0] + bool(len(rows)), tally[1] + 1
             if len(rows):
                 order = np.argsort(-outcome.places[rows].mean(axis=0), kind="stable")[:NAMED].tolist()
                 target = trial.plant.template.index(event.nodes[0])
-                found, tally[0] = found + 1, tally[0] + 1
-                first, third = first + (order[0] == target), third + (target in order)
+                found, first, third = found + 1, first + (order[0] == target), third + (target in order)
     return {
         "false_alarms": alarms,
         "false_alarms_per_day": alarms / days,
@@ -208,4 +210,5 @@ def _written_figures(trial: Trial, judge: Judging, gap: int) -> dict[str, Any]:
         "days": days,
         "budget_per_day": trial.budget_per_day,
         "by_mechanism": mechanisms,
+        "by_size": sizes,
     }

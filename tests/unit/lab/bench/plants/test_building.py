@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from graphghha.exports.attack_labels import AttackEvent
 from graphghha.exports.recordings import Recording
-from graphghha.lab.bench.plants.building import MECHANISMS, VISIBLE, _draw
+from graphghha.lab.bench.plants.building import MECHANISMS, VISIBLE, _draw, attack_size, size_class
+from graphghha.lab.bench.plants.trials import Trial
 from graphghha.plants import parse_plant
 
 PLANT = """
@@ -40,3 +42,22 @@ def test_attacks_can_be_seen_and_stay_inside_the_limits_of_the_instrument():
         assert change >= VISIBLE * (high - low)[column], f"{event.text} of {event.nodes[0]} changes nothing"
         touched[rows, column] = True
     assert (forged.values == judged)[~touched].all(), "nothing else was written"
+
+
+def test_the_size_of_an_attack_is_its_lasting_change_in_spans_of_the_point():
+    plant, normal = parse_plant(PLANT), np.stack([np.linspace(0, 100, 1001), np.linspace(0, 1000, 1001)], axis=1)
+    times = np.arange(len(normal)) * 300_000
+    untouched = Recording("days", ("days.csv",), times, normal)
+    trial = Trial(
+        dataset="", split="", plant=plant, normal=(untouched,), draws=(), budget_per_day=1.0, untouched=(untouched,)
+    )
+    forged = normal.copy()
+    forged[100:160, 1] += 495  # half of the middle 99 %
+    forged[300:360, 0] -= np.where(np.arange(60) == 30, 99.0, 0.0)  # a single reading, of six in half an hour
+    recordings = (Recording("days", ("days.csv",), times, forged),)
+    sizes = [
+        attack_size(trial, recordings, AttackEvent(0, start, start + 60, (plant.template.points[column],), "", ""))
+        for start, column in ((100, 1), (300, 0), (600, 0))
+    ]
+    assert np.allclose(sizes, [0.5, 1 / 6, 0.0], atol=1e-3)
+    assert [size_class(each) for each in (0.5, 1 / 6, 0.0)] == ["0.5 and more", "0.1 to 0.2", "below 0.1"]

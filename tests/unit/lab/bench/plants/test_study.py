@@ -12,6 +12,7 @@ from graphghha.cli import main
 from graphghha.exports.attack_labels import AttackEvent
 from graphghha.exports.recordings import Recording
 from graphghha.lab.bench.pages.index import write_pages
+from graphghha.lab.bench.pages.plants import plants_page
 from graphghha.lab.bench.plants.columns import column_halves, judge_by_halves, on
 from graphghha.lab.bench.plants.judged import budget_threshold
 from graphghha.lab.bench.plants.trials import Draw
@@ -121,3 +122,21 @@ def test_the_threshold_of_a_baseline_keeps_the_budget():
         rows = np.flatnonzero(scores > threshold)
         assert 1 + (np.diff(rows) > 5).sum() <= allowed if len(rows) else True
     assert budget_threshold([scores], 5, 3) < 1.0
+
+
+def test_the_page_shows_attacks_on_a_building_by_kind_and_by_size(tmp_path):
+    figures = {"false_alarms_per_day": 0.5, "in_alarm": 0.01, "event_recall": 0.5, "hit_at_1": 0.5, "hit_at_3": 0.5}
+    rows = [
+        {"dataset": "building", "split": split, "method": "graphghha", "seed": 0, "attacks": 4}
+        | figures
+        | {
+            "by_mechanism": {"hold": [1, 4]},
+            "by_size": {"0.1 to 0.2": [0, 2], "below 0.1": [0, 1], "0.5 and more": [1, 1]},
+        }
+        for split in ("later days", "earlier days")
+    ]
+    config = {"datasets": ["real_site"], "seeds": 1, "quick": False}
+    text = plants_page([{"config": config, "rows": rows}], tmp_path).read_text()
+    lines = [line for line in text.splitlines() if line.count("|") == 3]
+    assert "| hold | 2 of 8 |" in lines
+    assert lines[-3:] == ["| below 0.1 | 0 of 2 |", "| 0.1 to 0.2 | 0 of 4 |", "| 0.5 and more | 2 of 2 |"]
