@@ -16,6 +16,7 @@ from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
 from graphghha.windows.multiscale import DAY, STEP_S
 from graphghha.windows.unchanged import Unchanged, is_sparse
 
+JUDGED_ROWS = 6 * 3600 // STEP_S  # from which the way a site reports is told
 LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
 
@@ -36,7 +37,7 @@ class FileRows:
         """Close rows in portions of `portion_rows`, by default a day.
 
         With `any_reporting` the file may lack points, which are then unknown at all times, and may hold changes or
-        coarse samples: if its first day is sparse, a point keeps its last value while its zone is heard.
+        coarse samples: if its first hours are sparse, a point keeps its last value while its zone is heard.
         """
         meta = file.meta
         if meta.template_hash != template.content_hash:
@@ -87,12 +88,24 @@ class FileRows:
             times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
             if self._grid is None:
                 self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
-                self.is_sparse = self._any_reporting and is_sparse(chunk.quality != MISSING)
+                self.is_sparse = self._any_reporting and self._starts_sparse()
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
             raise DataError(f"{self.file.path}: contains no readings")
         yield from self._last(self._grid, int(times_ms.max()))
+
+    def _starts_sparse(self) -> bool:
+        """Return whether the points of the first hours report changes or coarse samples."""
+        counts, first, rows = np.zeros(len(self.file.meta.points), np.int64), None, 0
+        for chunk in self.file.chunks():
+            times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
+            first = int(times_ms.min()) if first is None else first
+            rows = (int(times_ms.max()) - first) // self.step_ms + 1  # a chunk holds only times that have a reading
+            counts += (chunk.quality != MISSING).sum(axis=(0, 1))
+            if rows >= JUDGED_ROWS:
+                break
+        return is_sparse(counts, rows * len(self.zones))
 
     def _values(self, chunk: Chunk) -> NDArray[np.float64]:
         """Return the values [r p] of a chunk, NaN where there is no reading."""
