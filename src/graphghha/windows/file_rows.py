@@ -88,24 +88,12 @@ class FileRows:
             times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
             if self._grid is None:
                 self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
-                self.is_sparse = self._any_reporting and self._starts_sparse()
+                self.is_sparse = self._any_reporting and starts_sparse(self.file)
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
             raise DataError(f"{self.file.path}: contains no readings")
         yield from self._last(self._grid, int(times_ms.max()))
-
-    def _starts_sparse(self) -> bool:
-        """Return whether the points of the first hours report changes or coarse samples."""
-        counts, first, rows = np.zeros(len(self.file.meta.points), np.int64), None, 0
-        for chunk in self.file.chunks():
-            times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
-            first = int(times_ms.min()) if first is None else first
-            rows = (int(times_ms.max()) - first) // self.step_ms + 1  # a chunk holds only times that have a reading
-            counts += (chunk.quality != MISSING).sum(axis=(0, 1))
-            if rows >= JUDGED_ROWS:
-                break
-        return is_sparse(counts, rows * len(self.zones))
 
     def _values(self, chunk: Chunk) -> NDArray[np.float64]:
         """Return the values [r p] of a chunk, NaN where there is no reading."""
@@ -141,6 +129,19 @@ class FileRows:
     def _last(self, grid: Grid, newest_ms: int) -> Iterator[Rows]:
         """Yield the last row: a reading between two steps belongs to the later one, which is still open."""
         yield from _some(grid.advance(newest_ms + self._config.step_ms - 1))
+
+
+def starts_sparse(file: TelemetryFile) -> bool:
+    """Return whether the points of a file report changes or coarse samples, as its first hours show."""
+    counts, first, rows = np.zeros(len(file.meta.points), np.int64), None, 0
+    for chunk in file.chunks():
+        times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
+        first = int(times_ms.min()) if first is None else first
+        rows = (int(times_ms.max()) - first) // round(file.meta.step_s * 1000) + 1  # more than the times of its chunks
+        counts += (chunk.quality != MISSING).sum(axis=(0, 1))
+        if rows >= JUDGED_ROWS:
+            break
+    return is_sparse(counts, rows * len(file.meta.zones))
 
 
 def _check_units(file: TelemetryFile) -> None:
