@@ -162,7 +162,10 @@ def _basis(report: Report) -> str:
         if config["history_hours"] < FULL_HISTORY_HOURS:
             text += f" Connected {config['history_hours']} hours before the first scored minute."
     else:
-        text = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
+        text = (
+            f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}. The first "
+            f"{config['history_days']} days of each file fill the windows and are not judged."
+        )
     text += (
         f" Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
         f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {report['raise_at']:.3f}."
