@@ -107,6 +107,8 @@ def intervals(card: Mapping[str, Any]) -> str:
         ("hit_at_1", "right node first", card["observable_events"]),
         ("event_recall_all", "detected, attacks that are never visible counted as well", card["events"]),
     ):
+        if card[key] is None:
+            continue
         low, high = wilson_interval(round(card[key] * total), total)
         parts.append(f"{name} {card[key]:.3f} ({low:.3f} to {high:.3f}, of {total})")
     low, high = poisson_interval(round(card["false_alarms_per_day"] * card["days"]), card["days"])
