@@ -14,7 +14,7 @@ from graphghha._util.files import atomic_write
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.engine import open_scorer, rebuild_rows
 from graphghha.engine.own_scorer import OwnScorer, history_rows
-from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError
+from graphghha.errors import ConfigError, DataError, GraphGHHAError, NotFoundError, SchemaError
 from graphghha.exports.notes import STATE_ZONE
 from graphghha.learning import Learner, LearningPlan, OwnLearningPlan
 from graphghha.models import Model, TrustedKeys, load_model, model_for_sites
@@ -38,6 +38,7 @@ from graphghha.monitor.journal.reader import Reader
 from graphghha.monitor.service import Service
 from graphghha.monitor.sinks import Cursor, FollowRule
 from graphghha.plants import Plant, load_plant
+from graphghha.plants.telemetry import TelemetryFile
 from graphghha.resuming import resume_simulation
 from graphghha.settings import Settings, SiteTable, find_problems, read_settings, trusted_keys
 from graphghha.sources import CheckReport, FileConfig, SimulatedConfig, Source, check_source, open_source
@@ -45,6 +46,7 @@ from graphghha.sources.draft import RESEMBLES_NO_POINT
 from graphghha.sources.replay import Replay
 from graphghha.web.config import ACCESS_FILE, WebConfig
 from graphghha.windows import open_forecast
+from graphghha.windows.file_rows import starts_sparse
 from graphghha.windows.multiscale import DAY
 from graphghha.windows.own_features import OwnForecast
 
@@ -378,7 +380,7 @@ def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
         step_ms=round(plant.step_s * 1000),
         lateness_ms=round(site.lateness_s * 1000),
         stale_after_ms=round(site.stale_after_s * 1000),
-        unchanged_for_ms=HEARD_WITHIN_MS if site.reports == "changes" else 0,
+        unchanged_for_ms=HEARD_WITHIN_MS if _reports_changes(site) else 0,
         patience_ms=round(site.patience_s * 1000),
     )
     return SiteConfig(
@@ -389,6 +391,17 @@ def _site_config(site: SiteTable, *, learns: bool) -> SiteConfig:
         learn_days=site.learn_days if learns else 0,
         display=Display(time_zone=site.time_zone, units=site.units),
     )
+
+
+def _reports_changes(site: SiteTable) -> bool:
+    """Return whether silence of a point means "unchanged": as the settings say, or as a recording shows."""
+    source = site.source_config
+    if "reports" in site.model_fields_set or not isinstance(source, FileConfig) or source.format != "parquet":
+        return site.reports == "changes"
+    try:
+        return starts_sparse(TelemetryFile(source.path))
+    except SchemaError:
+        return False  # a table of another origin
 
 
 def _own_site_config(site: SiteTable, plant: Plant) -> SiteConfig:

@@ -74,6 +74,16 @@ def test_files_are_judged_and_the_page_is_written(model, data, tmp_path):
     assert row["observable_events"] == 2 and row["event_recall"] == 1.0 and row["days"] == pytest.approx(1)
     assert set(report["classes"]) == {"actuator", "sensor", "controller"} and report["latency"]["p99_ms"] > 0
     assert set(report["cases"]) == {"FCU_VLVStuck_Cooling_100", "FCU_OABlockage"}
+    low, high = row["event_recall_interval"]
+    assert 0 < low < high == 1.0 and row["false_alarms_per_day_interval"][1] > row["false_alarms_per_day"]
+    assert {(each["zone"], each["start"], each["end"]) for each in report["attacks"]} == {
+        ("zone-01", "2018-07-05T10:00Z", "2018-07-05T14:00Z"),
+        ("zone-02", "2018-07-05T09:00Z", "2018-07-05T14:00Z"),
+    }
+    kinds = [each["kind"] for each in report["alarms"]]
+    (building,) = report["buildings"]
+    assert len(kinds) - kinds.count("recovering") == building["false_alarms"]
+    assert kinds.count("misplaced") == building["misplaced"]
     page = (tmp_path / "card" / "report.md").read_text()
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", page)
     assert len(pictures) == 7 and all("<svg" in (tmp_path / "card" / name).read_text() for name in pictures)

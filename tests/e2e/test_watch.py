@@ -236,3 +236,13 @@ def test_a_file_without_one_usable_reading_does_not_pass_for_a_quiet_plant(start
 def test_what_cannot_be_watched_is_refused_with_two(arguments, message):
     result = CliRunner().invoke(main, ["watch", *arguments])
     assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_recording_of_changes_is_watched_as_one_without_being_told(tmp_path):
+    path = tmp_path / "cov.parquet"
+    building = ("--building", "910001", "--seed", "910001", "--observe", "cov", "--zones", "2", "--days", "1")
+    assert CliRunner().invoke(main, ["simulate", *building, "--out", str(path)]).exit_code == 0
+    result = CliRunner().invoke(main, ["watch", "--source", f"parquet:{path}", "--json"])
+    assert result.exit_code == 0, result.stderr
+    seen = [json.loads(line)["kind"] for line in result.stdout.splitlines()]
+    assert "site.watching" in seen and not [kind for kind in seen if kind.startswith(("nodes.", "zone."))]

@@ -90,7 +90,7 @@ def commission(
                 derived = commission_file(base, file, days=days, begin=begin, on_rows=on_rows, where=str(data))
     save_model(derived, out)
     assert derived.commissioning is not None
-    for line in describe(derived):
+    for line in describe(derived.commissioning):
         echo(line, err=True)
     if as_json:
         echo_json({"model": str(out), **asdict(derived.commissioning)})

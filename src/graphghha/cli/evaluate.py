@@ -12,6 +12,7 @@ from graphghha.cli._model import MODEL
 from graphghha.cli._output import echo, echo_json
 from graphghha.cli._outputs import OUTPUT_FOLDER
 from graphghha.cli._progress import progress_bar
+from graphghha.cli._report_text import report_lines
 
 _DEPLOY = ("seed", "runs", "days", "zones", "unseen_runs", "history_hours")  # options of the deploy protocol
 
@@ -164,7 +165,8 @@ def _evaluate(
     if as_json:
         echo_json(report)
         return
-    _print(report)
+    for line in report_lines(report):
+        echo(line)
     if out:
         echo(f"wrote {out / 'report.md'}", err=True)
 
@@ -174,60 +176,3 @@ def _given(names: Sequence[str]) -> str | None:
     context = click.get_current_context()
     chosen = [name for name in names if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
     return f"--{chosen[0].replace('_', '-')}" if chosen else None
-
-
-# name in the JSON, its meaning, and how it is printed; %: a share
-_CARD = (
-    ("attacks", None, ""),
-    ("events", "attacks in the data", "d"),
-    ("observable_events", "of them visible in the readings", "d"),
-    ("event_recall", "visible attacks found", "%"),
-    ("hit_at_1", "right node named first", "%"),
-    ("hit_at_1_strict", "the same, equivalent nodes not counted", "%"),
-    ("hit_at_3", "right node among the first three", "%"),
-    ("median_ttd_min", "minutes to detection, median", ".0f"),
-    ("p90_ttd_min", "minutes to detection, 90 % within", ".0f"),
-    ("alarms", None, ""),
-    ("days", "building-days", ".1f"),
-    ("false_alarms_per_day", "false alarms a day", ".2f"),
-    ("quiet_false_alarms_per_day", "of them in zones that nobody attacked", ".2f"),
-    ("misplaced_per_day", "of them in an attacked zone, at the wrong node", ".2f"),
-    ("misplaced_per_attack", "the latter for each attack", ".2f"),
-    ("late_per_day", "alarms a day while a zone recovers, not false", ".2f"),
-    ("node-minutes", None, ""),
-    ("p", "precision", ".3f"),
-    ("r", "recall", ".3f"),
-    ("f1", "F1 of those in which an attack is visible", ".3f"),
-    ("f1_std", "its standard deviation over recordings", ".3f"),
-    ("f1_raw", "F1 of all", ".3f"),
-    ("f1_ceiling", "the best F1 of all that is possible", ".3f"),
-    ("macro_f1", "F1 averaged over the attack classes", ".3f"),
-    ("auc_pr", "area under the precision-recall curve", ".3f"),
-    ("probabilities", None, ""),
-    ("ece", "calibration error (0 is best)", ".3f"),
-    ("brier_skill", "Brier skill (1 is best, 0 is guessing)", ".3f"),
-)
-
-
-def _print(report: dict[str, Any]) -> None:
-    card = report["card"]
-    for name, meaning, form in _CARD:
-        if meaning is None:
-            echo(name)
-        elif name in card:
-            value = card[name]
-            text = "undefined" if value is None else f"{value:.0%}" if form == "%" else f"{value:{form}}"
-            echo(f"  {meaning:<48} {text:>9}  {name}")
-    if any(scores["observable_events"] for scores in report["families"].values()):
-        echo("families of attacks")
-    for family, scores in report["families"].items():
-        if scores["observable_events"]:
-            echo(
-                f"  {family:<48} {scores['event_recall']:>9.0%}  of {scores['observable_events']} visible attacks found"
-            )
-    for row in report["rows"][1:]:
-        recall = row["event_recall_at_equal"]
-        echo(
-            f"{row['method']:<22} recall {'undefined' if recall is None else f'{recall:.2f}'} at the same "
-            f"{row['equal_false_alarms_per_day']:.2f} false alarms a day"
-        )

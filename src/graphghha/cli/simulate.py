@@ -22,7 +22,7 @@ from graphghha.cli._progress import progress_bar
     "cases",
     multiple=True,
     help="An attack (repeatable), such as NAME@ZONE,start=2018-07-02T09:00,for=6h[,ramp=30m]; the case Replay also "
-    "takes on=RM_TEMP+FCU_RAT.",
+    "takes on=RM_TEMP+FCU_RAT. NAME is a case of the catalogue, or generic:MECHANISM:SEED for an attack outside it.",
 )
 @click.option(
     "--weather",

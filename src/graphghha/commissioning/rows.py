@@ -10,12 +10,13 @@ from graphghha.commissioning.commission import commission
 from graphghha.commissioning.levels import DayCollector
 from graphghha.engine import EngineConfig
 from graphghha.errors import DataError
-from graphghha.models import Model
+from graphghha.models import CommissioningRecord, Model
 from graphghha.plants.telemetry import TelemetryFile
 from graphghha.windows import FileRows, Rows
 from graphghha.windows.multiscale import DAY
 
 GAP = timedelta(hours=1)  # the chosen days may lack this much at their end
+RARE_PER_DAY = 0.1  # false alarms, below which the days between two say more
 
 
 def commission_file(
@@ -85,29 +86,28 @@ def commission_rows(
     return commission(model, graph, chosen_days, data=data, first=first, last=last, engine=engine)
 
 
-def describe(model: Model) -> list[str]:
+def describe(record: CommissioningRecord) -> list[str]:
     """Return what a commissioning found, in sentences."""
-    record = model.commissioning
-    assert record is not None
-    low, high = record.expected_false_per_day
+    first, last = (datetime.fromisoformat(each) for each in (record.first, record.last))
+    zones = f"{len(record.zones)} zone{'s' if len(record.zones) > 1 else ''}"
     lines = [
-        f"commissioned {len(record.zones)} zones on {record.days} days, {record.first} to {record.last}",
-        f"expect {low:.1f} to {high:.1f} false alarms a day",
+        f"commissioned {zones} on {record.days} days, {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
+        _expectation(*record.expected_false_per_day),
     ]
     if record.own_threshold > record.threshold:
         lines.append(
             "these days are less quiet than those of other buildings, as if something was wrong in them; the threshold "
             "was kept at its upper limit"
         )
-    if record.missing_points:
-        names = ", ".join(record.missing_points[:5])
-        more = f" and {len(record.missing_points) - 5} more" if len(record.missing_points) > 5 else ""
-        lines.append(f"points that were never heard: {names}{more}")
+    lines += _never_heard(record)
     if record.reporting:
         kinds = Counter(words.partition(",")[0] for words in record.reporting.values())
         lines.append("points report " + ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common()))
     if record.left_out:
-        parts = [f"{each.zone or 'the plant'} ({each.node}, {each.share_of_time:.1%})" for each in record.left_out]
+        parts = [
+            f"{each.zone or 'the plant'} ({each.node}, {max(each.share_of_time, 0.001):.1%})"
+            for each in record.left_out
+        ]
         more = f" and {len(parts) - 5} more zones" if len(parts) > 5 else ""
         lines.append(f"looked abnormal for a time that was not learned from: {', '.join(parts[:5])}{more}")
     for fault in record.standing:
@@ -117,4 +117,23 @@ def describe(model: Model) -> list[str]:
         )
     if not record.standing:
         lines.append("no standing fault was seen")
+    return lines
+
+
+def _expectation(low: float, high: float) -> str:
+    """Return how many false alarms to expect; in small buildings they are days apart."""
+    if 0 < high < RARE_PER_DAY:
+        return f"expect at most one false alarm in {1 / high:.0f} days"
+    return f"expect {low:.1f} to {high:.1f} false alarms a day"
+
+
+def _never_heard(record: CommissioningRecord) -> list[str]:
+    """Return the points that the site lacks in every zone, and those that only some zones lack."""
+    zones_without = Counter(point.rpartition("/")[2] for point in record.missing_points)
+    lacking = [name for name, count in zones_without.items() if count == len(record.zones)]
+    some = [point for point in record.missing_points if point.rpartition("/")[2] not in lacking]
+    lines = [f"points that the site does not have: {', '.join(lacking)}"] if lacking else []
+    if some:
+        more = f" and {len(some) - 5} more" if len(some) > 5 else ""
+        lines.append(f"points that were never heard: {', '.join(some[:5])}{more}")
     return lines

@@ -27,6 +27,7 @@ from graphghha.sources.refusals import RefusalCounter
 
 MOST_READINGS = 100_000_000  # of mapped points, which are held in memory
 COARSE_STEPS = 2.5  # readings further apart than this many steps of the plant are too few for it
+QUICKEST = 0.1
 FEWEST_INTERVALS = 10  # needed to estimate how far apart readings are
 HELD_STEPS = 1.5
 _DAY_MS = 86_400_000
@@ -92,16 +93,16 @@ def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
 
 def usual_step_ms(batch: Batch) -> float | None:
     """Return the usual interval of the points in a batch, or None if there are too few readings to decide."""
-    if isinstance(batch, RowBatch):
-        steps = np.diff(np.unique(batch.times_ms))
-        return float(np.median(steps)) if len(steps) >= FEWEST_INTERVALS else None
     columns, times, _ = batch.readings()
     medians = []
     for column in np.unique(columns).tolist():
         steps = np.diff(np.unique(times[columns == column]))
         if len(steps) >= FEWEST_INTERVALS:
             medians.append(float(np.median(steps)))
-    return float(np.median(medians)) if medians else None
+    if not medians:
+        return None
+    # rows of our own telemetry may report changes beside samples: its quickest points tell how often they are taken
+    return float(np.quantile(medians, QUICKEST) if isinstance(batch, RowBatch) else np.median(medians))
 
 
 def _route(mapper: Mapper, series: Series) -> Route | Rejection:

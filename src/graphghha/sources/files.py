@@ -94,6 +94,8 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
     first = next(batches, None)
     if first is None:
         return iter(()), mapper, ()
+    if config.is_held and _is_telemetry(config):
+        return chain([first], batches), mapper, ()  # rows keep the last value of a point by themselves
     is_readable = bool(len(first.times_ms))
     step_ms = usual_step_ms(first)
     is_fine = is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000)
@@ -109,6 +111,17 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
         if is_readable or not isinstance(exc.__cause__, NotReadableError):
             raise
         return chain([first], batches), mapper, ()
+
+
+def _is_telemetry(config: FileConfig) -> bool:
+    """Return whether a file is telemetry as `graphghha simulate` writes it."""
+    if config.format != "parquet":
+        return False
+    try:
+        TelemetryFile(config.path)
+    except SchemaError:
+        return False
+    return True
 
 
 def _local_times(config: FileConfig) -> NDArray[np.int64] | None:

@@ -16,6 +16,7 @@ from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
 from graphghha.windows.multiscale import DAY, STEP_S
 from graphghha.windows.unchanged import Unchanged, is_sparse
 
+JUDGED_ROWS = 6 * 3600 // STEP_S  # from which the way a site reports is told
 LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
 
@@ -36,7 +37,7 @@ class FileRows:
         """Close rows in portions of `portion_rows`, by default a day.
 
         With `any_reporting` the file may lack points, which are then unknown at all times, and may hold changes or
-        coarse samples: if its first day is sparse, a point keeps its last value while its zone is heard.
+        coarse samples: if its first hours are sparse, a point keeps its last value while its zone is heard.
         """
         meta = file.meta
         if meta.template_hash != template.content_hash:
@@ -87,7 +88,7 @@ class FileRows:
             times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
             if self._grid is None:
                 self._grid = Grid(self.points, self._config, start_ms=int(times_ms.min()))
-                self.is_sparse = self._any_reporting and is_sparse(chunk.quality != MISSING)
+                self.is_sparse = self._any_reporting and starts_sparse(self.file)
             order = np.argsort(times_ms, kind="stable")
             yield from self._closed(self._grid, times_ms[order], self._values(chunk)[order])
         if self._grid is None:
@@ -128,6 +129,19 @@ class FileRows:
     def _last(self, grid: Grid, newest_ms: int) -> Iterator[Rows]:
         """Yield the last row: a reading between two steps belongs to the later one, which is still open."""
         yield from _some(grid.advance(newest_ms + self._config.step_ms - 1))
+
+
+def starts_sparse(file: TelemetryFile) -> bool:
+    """Return whether the points of a file report changes or coarse samples, as its first hours show."""
+    counts, first, rows = np.zeros(len(file.meta.points), np.int64), None, 0
+    for chunk in file.chunks():
+        times_ms = chunk.times.astype("datetime64[ms]").astype(np.int64)
+        first = int(times_ms.min()) if first is None else first
+        rows = (int(times_ms.max()) - first) // round(file.meta.step_s * 1000) + 1  # more than the times of its chunks
+        counts += (chunk.quality != MISSING).sum(axis=(0, 1))
+        if rows >= JUDGED_ROWS:
+            break
+    return is_sparse(counts, rows * len(file.meta.zones))
 
 
 def _check_units(file: TelemetryFile) -> None:

@@ -4,6 +4,7 @@ r rows, p points.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from graphghha.windows.grid import Rows
 
 HEARD_WITHIN_ROWS = 60  # a zone without any reading for longer is silent, and so are its points
-SPARSE = 0.5  # readings per row and point, below which a site is taken to report changes or coarse samples
+SPARSE = 0.5  # readings per row, below which a point does not report at every row
+SILENT_POINTS, SILENT_SHARE = 2, 0.1  # of the points: so many are needed to say that the site reports that way
 
 
 class Unchanged:
@@ -39,8 +41,12 @@ class Unchanged:
         return Rows(rows.times_ms, values.astype(rows.values.dtype), fresh, rows.heard)
 
 
-def is_sparse(present: NDArray[np.bool_]) -> bool:
-    """Return whether points [.. p] of a site have far fewer readings than rows; points it lacks do not count."""
-    shares = present.reshape(-1, present.shape[-1]).mean(axis=0)
-    heard = shares[shares > 0]
-    return bool(len(heard)) and float(np.median(heard)) < SPARSE
+def is_sparse(counts: NDArray[np.integer[Any]], rows: int) -> bool:
+    """Return whether a site reports changes or coarse samples, from the readings of its points [p] in some rows.
+
+    Noise keeps measured points talking at every row where only changes are sent; setpoints, modes and commands, which
+    have none, fall silent. One silent point may be broken. Points that the site lacks do not count.
+    """
+    heard = counts[counts > 0]
+    silent = int((heard < SPARSE * rows).sum())
+    return silent >= max(SILENT_POINTS, SILENT_SHARE * len(heard))

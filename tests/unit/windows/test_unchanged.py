@@ -40,9 +40,8 @@ def test_a_point_that_was_never_heard_stays_unknown():
 
 
 def test_a_site_is_sparse_by_the_points_it_has():
-    present = np.zeros((100, 4), bool)
-    present[::10, :3] = True
-    assert is_sparse(present)
-    present[:, :2] = True
-    assert not is_sparse(present), "most points report at every row"
-    assert not is_sparse(np.zeros((100, 4), bool))
+    assert is_sparse(np.array([10, 10, 10, 0]), 100)
+    assert is_sparse(np.array([70] * 18 + [1, 2]), 100), "noise keeps most points talking, but settings fall silent"
+    assert not is_sparse(np.array([100] * 20 + [3]), 100), "a single silent point may be broken"
+    assert not is_sparse(np.array([100] * 40 + [3, 3]), 100), "so may two of forty"
+    assert not is_sparse(np.zeros(4, int), 100)

@@ -116,7 +116,7 @@ def model_report(
     if unseen:
         separate = build_report(unseen, thresholds, **names, held_out={}, with_budget=False)
         report["unseen_cases"] = {
-            key: separate[key] for key in ("card", "families", "cases", "confusion", "attacks", "buildings")
+            key: separate[key] for key in ("card", "families", "cases", "confusion", "attacks", "alarms", "buildings")
         }
     first = task.runs[0]
     values = next(iter(first.days())).values

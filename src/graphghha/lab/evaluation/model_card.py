@@ -63,7 +63,7 @@ def model_card(model: Model, report: Mapping[str, Any]) -> str:
             "",
             *table(["family", "visible attacks", "detected", "right node first"], families),
             "",
-            *_further(model, report),
+            *_further(report),
             *_unseen_cases(report),
             *_comparison(report),
             f"Command: `{_command(report)}`.",
@@ -126,10 +126,8 @@ def _lessons(model: Model) -> str:
     return f"random simulated buildings with generic attacks ({catalogue} seen); it judges zones first, then nodes"
 
 
-def _further(model: Model, report: Mapping[str, Any]) -> list[str]:
-    """Return intervals, false alarms apart and cases by number; for models that judge zones."""
-    if not model.judges_zones:
-        return []
+def _further(report: Mapping[str, Any]) -> list[str]:
+    """Return intervals, false alarms apart and cases by number."""
     texts = [intervals(report["card"])]
     if "unseen_cases" in report:
         texts.append(unseen_named(report["unseen_cases"]))

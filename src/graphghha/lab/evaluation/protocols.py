@@ -122,7 +122,9 @@ def files_task(model: Model, data: Path) -> EvaluationTask:
             raise LeakError(f"{path}: the model was commissioned on this file; evaluate it on another recording")
     if len({each.run.zones for each in runs}) > 1:
         raise ConfigError(f"{data}: its files have different numbers of zones; evaluate them one at a time")
-    return EvaluationTask(model, plant, "files", {"files": [str(path) for path in files]}, runs, ())
+    return EvaluationTask(
+        model, plant, "files", {"files": [str(path) for path in files], "history_days": HISTORY_DAYS}, runs, ()
+    )
 
 
 def _unseen(model: Model, plant: Plant, kind: str) -> tuple[str, ...]:

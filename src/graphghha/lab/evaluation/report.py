@@ -11,6 +11,7 @@ from graphghha.lab.metrics import (
     BudgetPoint,
     Card,
     EvaluatedRecording,
+    alarm_rows,
     attack_rows,
     best_within,
     budget_curve,
@@ -63,6 +64,7 @@ def build_report(
         "families": by_attack(evaluated, "family"),
         "cases": by_attack(evaluated, "case"),
         "attacks": attack_rows(evaluated),
+        "alarms": alarm_rows(evaluated),
         "buildings": building_rows(evaluated),
         "held_out": {kind: for_cases(evaluated, cases) for kind, cases in held_out.items()},
         "curves": {

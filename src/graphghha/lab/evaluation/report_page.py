@@ -107,6 +107,8 @@ def intervals(card: Mapping[str, Any]) -> str:
         ("hit_at_1", "right node first", card["observable_events"]),
         ("event_recall_all", "detected, attacks that are never visible counted as well", card["events"]),
     ):
+        if card[key] is None:
+            continue
         low, high = wilson_interval(round(card[key] * total), total)
         parts.append(f"{name} {card[key]:.3f} ({low:.3f} to {high:.3f}, of {total})")
     low, high = poisson_interval(round(card["false_alarms_per_day"] * card["days"]), card["days"])
@@ -162,7 +164,10 @@ def _basis(report: Report) -> str:
         if config["history_hours"] < FULL_HISTORY_HOURS:
             text += f" Connected {config['history_hours']} hours before the first scored minute."
     else:
-        text = f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}."
+        text = (
+            f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}. The first "
+            f"{config['history_days']} days of each file fill the windows and are not judged."
+        )
     text += (
         f" Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
         f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {report['raise_at']:.3f}."

@@ -1,6 +1,7 @@
 """Figures computed from recordings: node scores, events, calibration, alert budgets and the report card. No torch."""
 
 from graphghha.lab.metrics.breakdown import (
+    alarm_rows,
     attack_rows,
     building_rows,
     by_attack,
@@ -33,6 +34,7 @@ __all__ = [
     "EventMatches",
     "EventScores",
     "Scores",
+    "alarm_rows",
     "attack_rows",
     "balanced_scores",
     "best_within",

@@ -90,7 +90,7 @@ def _distance(evaluated: EvaluatedRecording, outcome: EventOutcome) -> str:
 
 
 def attack_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]:
-    """Return one row per attack: where and what it was, and how it was detected."""
+    """Return one row per attack: where, when and what it was, and how it was detected. Times are UTC."""
     rows = []
     for number, each in enumerate(evaluated):
         near, matches = each.recording.near, each.matches
@@ -105,11 +105,38 @@ def attack_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]
                     "case": attack.case,
                     "family": attack.family,
                     "nodes": [near.graph.names[node] for node in attack.targets],
+                    "start": each.recording.time_of(attack.start),
+                    "end": each.recording.time_of(attack.stop),
                     "visible": outcome.is_observable,
                     "found": outcome.is_detected,
                     "named": near.graph.names[incident.root] if incident else None,
                     "rank": outcome.rank if incident else None,
                     "minutes_to_detect": minutes if outcome.steps_to_detect != NONE else None,
+                }
+            )
+    return rows
+
+
+def alarm_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]:
+    """Return one row per announced alarm that named no attacked node: when, where, and of what kind.
+
+    `quiet` and `misplaced` ones are false alarms, in a zone that nobody attacked and in one under attack; `recovering`
+    ones come while a zone recovers from an attack, and are not counted as false.
+    """
+    rows = []
+    for number, each in enumerate(evaluated):
+        recording, matches = each.recording, each.matches
+        quiet = [incident for incident in matches.false_alarms if incident not in matches.misplaced]
+        kinds = (("quiet", quiet), ("misplaced", matches.misplaced), ("recovering", matches.late))
+        for kind, incident in sorted(((k, i) for k, some in kinds for i in some), key=lambda pair: pair[1].annunciated):
+            rows.append(
+                {
+                    "recording": number,
+                    "building": recording.run.building,
+                    "time": recording.time_of(incident.annunciated),
+                    "zone": recording.near.zone(incident.root),
+                    "named": recording.near.graph.names[incident.root],
+                    "kind": kind,
                 }
             )
     return rows

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphghha.alarms import NONE, BuildingRule, Incident, Proximity
 from graphghha.errors import DataError, SchemaError
+from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
 from graphghha.lab.runs.recording import AttackEvent
 
 Bools = NDArray[np.bool_]
@@ -150,6 +151,9 @@ class EventScores:
     hit_at_3: float
     mean_rank: float
     days: float
+    event_recall_interval: tuple[float, float]  # of 95 %, as the other two
+    hit_at_1_interval: tuple[float, float]
+    false_alarms_per_day_interval: tuple[float, float]
 
 
 def event_scores(matches: Sequence[EventMatches]) -> EventScores:
@@ -161,6 +165,7 @@ def event_scores(matches: Sequence[EventMatches]) -> EventScores:
     minutes = [minutes for each in matches for minutes in each.minutes_to_detect()]
     false, misplaced = (sum(len(getattr(each, name)) for each in matches) for name in ("false_alarms", "misplaced"))
     observable = [outcome for outcome in every if outcome.is_observable]
+    found, named = sum(o.is_detected for o in observable), sum(o.is_detected and o.rank == 1 for o in observable)
     return EventScores(
         events=len(every),
         observable_events=len(observable),
@@ -178,6 +183,9 @@ def event_scores(matches: Sequence[EventMatches]) -> EventScores:
         hit_at_3=_share(o.is_detected and o.rank <= 3 for o in observable),
         mean_rank=_share(o.rank for o in observable),
         days=days,
+        event_recall_interval=wilson_interval(found, len(observable)),
+        hit_at_1_interval=wilson_interval(named, len(observable)),
+        false_alarms_per_day_interval=poisson_interval(false, days),
     )
 
 

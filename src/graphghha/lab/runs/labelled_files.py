@@ -21,6 +21,7 @@ from graphghha.lab.runs.run import Run
 from graphghha.plants import NO_EVENT, CaseSpec, LabelledDay, Plant
 from graphghha.plants.telemetry import LABEL_SCHEMA, TelemetryFile, labels_path, read_labels
 from graphghha.windows import FileRows, Rows
+from graphghha.windows.unchanged import HEARD_WITHIN_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +85,20 @@ def _digest(path: Path) -> str:
 
 
 def _days(rows: FileRows, labels: _Labels, num_nodes: int) -> Iterator[LabelledDay]:
-    used = 0
+    used, last_ms = 0, 0
     for portion in rows:
+        last_ms = int(portion.times_ms[-1])
         begin, end = np.searchsorted(labels.times_ms, [portion.times_ms[0], portion.times_ms[-1] + 1]).tolist()
         if begin != used:
             break
         yield _labelled(portion, labels, slice(begin, end), len(rows.zones), num_nodes, rows.step_ms)
         used = end
-    if used < len(labels.times_ms):  # their attacks would silently be left out of the evaluation
-        minute = np.datetime64(int(labels.times_ms[used]), "ms").astype("datetime64[m]")
+    # a site that sends a sample now and then has labels after its last one; attacks in other minutes that the telemetry
+    # lacks would silently be left out of the evaluation
+    rest = labels.times_ms[used:]
+    lacking = rest[(rest <= last_ms) | (rest > last_ms + HEARD_WITHIN_ROWS * rows.step_ms)]
+    if len(lacking):
+        minute = np.datetime64(int(lacking[0]), "ms").astype("datetime64[m]")
         raise DataError(
             f"{labels_path(rows.file.path)}: has labels for {minute}, but the telemetry has no such minute; "
             "check that the labels belong to this file"

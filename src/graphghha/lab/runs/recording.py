@@ -5,6 +5,7 @@ Every figure of an evaluation is computed from recordings. Shapes: t minutes, s 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
 from graphghha.lab.runs.run import Run
 from graphghha.plants import LabelledDay, Plant
-from graphghha.windows import HISTORY_ROWS
+from graphghha.windows import HISTORY_DAYS, HISTORY_ROWS
 
 Bools = NDArray[np.bool_]
 Probs = NDArray[np.floating[Any]]
@@ -94,6 +95,10 @@ class Recording:
         """The number of scored steps t."""
         return len(self.truth)
 
+    def time_of(self, step: int) -> str:
+        """Return the time of a scored step in UTC, to the minute."""
+        return f"{self.run.start + timedelta(seconds=(HISTORY_ROWS + step) * self.step_s):%Y-%m-%dT%H:%MZ}"
+
 
 def simulated_run(plant: Plant, run: Run, history_rows: int = HISTORY_ROWS) -> LabelledRun:
     """Return the run as the plant's testbed simulates it."""
@@ -152,8 +157,8 @@ def record_panel(
         on_day()
     if done <= HISTORY_ROWS:
         raise DataError(
-            f"{labelled.where or run.source}: has {done} rows, and the first {HISTORY_ROWS} only fill the windows; "
-            "give a longer run"
+            f"{labelled.where or run.source}: has {done / plant.steps_per_day:.1f} days, and the first {HISTORY_DAYS} "
+            "only fill the windows; give a longer run"
         )
     visible = np.concatenate(observable)
     near, classes, after = Proximity(graph), np.concatenate(truth), np.concatenate(recovering)

@@ -4,12 +4,13 @@ from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from graphghha.errors import DataError, NotFoundError, SchemaError
 from graphghha.lab.runs import Run, read_labelled_run, record_panel, simulated_run, telemetry_files
 from graphghha.plants import CaseSpec, load_plant, load_simulator
-from graphghha.plants.telemetry import labels_path
+from graphghha.plants.telemetry import MISSING, TelemetryFile, labels_path
 
 PLANT = load_plant("fcu")
 CASES = (
@@ -43,6 +44,27 @@ def test_files_give_the_truth_of_the_run_they_were_written_from(folder):
     assert sorted(read.attacks, key=lambda a: (a.case, a.start)) == sorted(
         live.attacks, key=lambda a: (a.case, a.start)
     )
+
+
+def test_labels_after_the_last_sample_of_a_slow_site_are_left_out(tmp_path):
+    path, simulate = tmp_path / "slow.parquet", load_simulator("fcu")
+    case = CaseSpec.parse("FCU_VLVStuck_Heating_100@1,start=2018-07-03T09:00,for=sustained")
+    simulate(zones=1, days=3, start=RUN.start, seed=6, building="samples-15-min", cases=[case], out=path)
+    labelled = pq.read_table(labels_path(path))["time"].to_numpy().max()
+    assert labelled > max(chunk.times.max() for chunk in TelemetryFile(path).chunks())
+    days = list(read_labelled_run(path, PLANT, any_reporting=True).days())
+    assert (days[-1].attack_class > 0).any()
+    assert np.isfinite(days[1].values).all(), "a sample holds until the next one, though it is older than five minutes"
+
+
+def test_setpoints_that_report_changes_beside_noisy_sensors_stay_known(tmp_path):
+    path, simulate = tmp_path / "cov.parquet", load_simulator("fcu")
+    run = {"zones": 2, "days": 2, "start": datetime(2018, 1, 1), "seed": 910001, "building": "910001"}
+    simulate(**run, observe="cov", cases=[], out=path)
+    quality = np.concatenate([chunk.quality for chunk in TelemetryFile(path).chunks()], axis=1)
+    assert np.median((quality != MISSING).mean(axis=(0, 1))) > 0.5, "noise makes most points speak at most rows"
+    days = list(read_labelled_run(path, PLANT, any_reporting=True).days())
+    assert np.isfinite(days[1].values).all()
 
 
 def test_a_folder_without_telemetry_is_refused(tmp_path):

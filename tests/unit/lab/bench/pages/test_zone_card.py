@@ -32,3 +32,15 @@ def test_the_card_states_what_the_page_of_results_states():
         )
     for word in ("## What it cannot see", "never seen real telemetry", "## Licence", "no case of the catalogue"):
         assert word in card
+
+
+def test_false_alarms_stand_apart_and_add_up():
+    shift = stored("shift-zones")
+    card = zone_card(load_model(shipped_model("fcu-zones")), "fcu-zones", shift, stored("commissioning"))
+    assert "No figure can be compared with the paper's tables" in card
+    for view, state in ((False, "as shipped"), (True, "after 14 days of commissioning")):
+        rows = [row for row in shift["rows"] if row["commissioned"] == view]
+        false = sum(row["false_alarms_per_day"] for row in rows) / len(rows)
+        (line,) = [each for each in card.splitlines() if each.startswith(f"False alarms {state}: ")]
+        quiet, misplaced = (float(part.split()[-1]) for part in line.split(" [")[:2])
+        assert abs(quiet + misplaced - false) < 0.011

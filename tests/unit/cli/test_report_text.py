@@ -1,0 +1,69 @@
+"""People see of a recording what was judged, each attack, and each alarm that named no attacked node."""
+
+from graphghha.cli._report_text import MOST_LISTED, report_lines
+
+ATTACK = {
+    "recording": 0,
+    "building": "seed 1",
+    "zone": "zone-01",
+    "case": "FCU_OABlockage",
+    "start": "2018-07-05T10:00Z",
+    "visible": True,
+    "found": True,
+    "rank": 1,
+    "named": "zone-01/Air_path",
+    "minutes_to_detect": 12.0,
+}
+ALARM = {"recording": 0, "building": "seed 1", "time": "2018-07-06T01:00Z", "named": "zone-02/RM_TEMP", "kind": "quiet"}
+
+
+def lines(attacks=(), alarms=(), protocol="files", recordings=1):
+    card = {"event_recall": 0.5, "event_recall_interval": [0.1, 0.9], "days": 13.0}
+    return list(
+        report_lines(
+            {
+                "protocol": protocol,
+                "config": {"history_days": 3},
+                "card": card,
+                "rows": [{}],
+                "families": {},
+                "attacks": attacks,
+                "alarms": alarms,
+                "buildings": [{}] * recordings,
+            }
+        )
+    )
+
+
+def test_headline_figures_have_their_interval():
+    (recall,) = [line for line in lines() if "event_recall" in line]
+    assert recall.endswith("50%  event_recall (95 %: 10% to 90%)")
+
+
+def test_days_that_only_fill_the_windows_are_named():
+    assert "not judged: the first 3 days of each file, which fill the windows" in lines()
+    assert not [line for line in lines(protocol="deploy") if "not judged" in line]
+
+
+def test_each_attack_says_how_it_ended_in_the_order_of_time():
+    missed = ATTACK | {"start": "2018-07-05T09:00Z", "found": False}
+    wrong = ATTACK | {"start": "2018-07-05T11:00Z", "rank": 2, "named": "zone-01/FCU_DMPR"}
+    unseen = ATTACK | {"start": "2018-07-05T12:00Z", "visible": False, "found": False}
+    told = [line.split(": ")[1] for line in lines([wrong, ATTACK, unseen, missed]) if "FCU_OABlockage" in line]
+    assert told == [
+        "missed",
+        "found after 12 min, named zone-01/Air_path",
+        "found after 12 min, but named zone-01/FCU_DMPR",
+        "shows in no reading",
+    ]
+
+
+def test_false_alarms_say_where_they_were():
+    assert "  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(alarms=[ALARM])
+    assert "  seed 1  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(
+        alarms=[ALARM], recordings=2
+    )
+
+
+def test_long_lists_end_with_their_length():
+    assert lines(alarms=[ALARM] * (MOST_LISTED + 7))[-1] == "  and 7 more, see --json"

@@ -1,0 +1,39 @@
+"""What a commissioning found is said in sentences that fit one zone and many."""
+
+from graphghha.commissioning.rows import describe
+from graphghha.models import CommissioningRecord
+
+ZONES = ("zone-01", "zone-02")
+
+
+def said(zones=ZONES, **found):
+    usual = {
+        "base": "a",
+        "data": "b",
+        "first": "2018-01-01T00:00:00+00:00",
+        "last": "2018-01-15T00:00:00+00:00",
+        "days": 14,
+        "threshold": 5.0,
+        "own_threshold": 4.0,
+        "expected_false_per_day": (0.0, 0.4),
+    }
+    return describe(CommissioningRecord(zones=zones, **{**usual, **found}))
+
+
+def test_days_and_expectation_come_first():
+    assert said()[:2] == [
+        "commissioned 2 zones on 14 days, 2018-01-01 00:00 to 2018-01-15 00:00 UTC",
+        "expect 0.0 to 0.4 false alarms a day",
+    ]
+
+
+def test_rare_false_alarms_are_told_by_the_days_between_them():
+    lines = said(zones=("zone-01",), expected_false_per_day=(0.0, 0.03125))
+    assert lines[0].startswith("commissioned 1 zone on") and lines[1] == "expect at most one false alarm in 32 days"
+
+
+def test_points_that_no_zone_has_are_named_once():
+    missing = ("zone-01/FCU_MAT", "zone-02/FCU_MAT", "zone-02/FCU_RAT")
+    lines = said(missing_points=missing)
+    assert "points that the site does not have: FCU_MAT" in lines
+    assert "points that were never heard: zone-02/FCU_RAT" in lines
