@@ -4,13 +4,13 @@ import type { Case, IncidentLine, Part, SiteAbout } from "../src/api/types";
 import { Announcer } from "../src/lib/announce";
 import { askingTitle } from "../src/lib/asking";
 import { waitSeconds } from "../src/lib/backoff";
-import { byFamily, kinds, sharedTitle, stem, strength } from "../src/lib/cases";
-import { readCard } from "../src/lib/card";
+import { byFamily, caseWords, kinds, orderWords, sharedTitle, stem, strength } from "../src/lib/cases";
+import { levelRows, readCard } from "../src/lib/card";
 import { digit, dispositionWord, glyphFill, letter, stateOfLetter, stateWord } from "../src/lib/codes";
 import { commandOf } from "../src/lib/commands";
 import { eventWord } from "../src/lib/events";
 import { filterQuery, fromAddress } from "../src/lib/filter";
-import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, sayP, zoneName, clock } from "../src/lib/format";
+import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, range, sayP, zoneName, clock } from "../src/lib/format";
 import { wilson } from "../src/lib/interval";
 import { Keys, isField } from "../src/lib/keys";
 import { ALARM, DOUBT, GREY, NORMAL, UNKNOWN, bounds, decode, level } from "../src/lib/levels";
@@ -281,4 +281,20 @@ test("nodes of a plant without zones are named by their role alone", () => {
 test("an incident of the whole building is named once", () => {
   assert.equal(titleOf({ zone_title: "Building", name: "Building" }), "Building");
   assert.equal(titleOf({ zone_title: "Zone 1", name: "fan" }), "Zone 1 · fan");
+});
+
+test("a case is said once, with its unit on the same line", () => {
+  assert.equal(caseWords("room sensor reads +4C off"), "room sensor reads +4\u00a0°C off");
+  const held = { name: "Stuck_80", title: "damper held at 80 %", severity: "80", target_names: ["damper"] } as Case;
+  assert.equal(orderWords(held), "damper held at 80\u00a0%");
+  assert.equal(orderWords({ ...held, title: "blade forced", target_names: ["outdoor-air damper"] }), "blade forced (outdoor-air damper, 80\u00a0%)");
+});
+
+test("the numbers that decide about alarms come in the order in which an alarm passes them", () => {
+  const rows = levelRows({ "group.linger": 240, other_number: 1, "group.join_within": 10080, "rule.raise_at": 0.8171, nested: {} });
+  assert.deepEqual(rows.map((row) => `${row.words}: ${row.value}`), ["alarm level of P: 0.817", "and within: 10,080 readings", "closes after: 240 quiet readings", "other number: 1"]);
+});
+
+test("a range with a minus is said with a word", () => {
+  assert.deepEqual([range("19", "21"), range("-1", "2")], ["19–21", "-1 to 2"]);
 });

@@ -57,6 +57,9 @@ export function formatValue(
   return `${number}${NBSP}${shownUnit(unit, choice)}`.trimEnd();
 }
 
+/** Return `19–21`; a minus beside a dash would be read as one. */
+export const range = (low: string, high: string): string => (low.startsWith("-") || high.startsWith("-") ? `${low} to ${high}` : `${low}–${high}`);
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 function formatter(zone: string | undefined, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${zone}|${JSON.stringify(options)}`;

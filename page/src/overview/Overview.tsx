@@ -51,7 +51,7 @@ export function Overview() {
           <PlannedStops now={now} zone={zone.value} />
           {layout === "tiles" ? <Tiles history={history.value} /> : layout === "matrix" ? <Faces about={site} zones={now.zones} stops={now.planned_stops} /> : <Strips about={site} zones={now.zones} />}
           {layout !== "strip" && <Legend levels={site.levels} />}
-          {layout !== "strip" && <Lanes incidents={recent} scores={history.value} clearAt={site.levels.clear_at} now={plant} zone={zone.value} />}
+          {layout !== "strip" && <Lanes incidents={recent} now={plant} zone={zone.value} />}
         </div>
         <div class="stack">
           <OpenIncidents items={open.value} reading={reading.value} now={plant} brief={layout !== "tiles"} />

@@ -23,7 +23,7 @@ export function OpenIncidents({ items, reading, now, brief }: { items: IncidentL
               <span>{glyphOrLetter(item)}</span>
               <span>
                 <strong>{titleOf(item)}</strong>
-                {!brief && <div class="small dim">{item.state === "returned" ? "back in its normal range" : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
+                {!brief && <div class="small dim">{item.state === "returned" ? `back in its normal range${item.cleared ? ` since ${clock(ms(item.cleared), reading.zone)}` : ""}` : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
                 <div class="small faint">{standing(item, now, reading.zone)}</div>
               </span>
               <span class="p small"><strong>{item.state === "returned" ? `was ${formatP(item.p)}` : sayP(item.p)}</strong>

@@ -21,7 +21,7 @@ export function tileWords(props: TileProps): { what: string; since: string; isNo
   const time = (text: string | null) => (text ? clock(ms(text), zone) : "unknown");
   if (now.state === "unacknowledged" || now.state === "acknowledged")
     return { what: now.root ?? "alarm", since: `now ${props.pNow ?? "unknown"} · since ${time(now.since)}`, isNormal: false };
-  if (now.state === "returned") return { what: now.root ?? "alarm", since: `back in range${incident?.closed ? ` ${time(incident.closed)}` : ""}`, isNormal: false };
+  if (now.state === "returned") return { what: now.root ?? "alarm", since: `back in range${incident?.cleared ? ` since ${time(incident.cleared)}` : ""}`, isNormal: false };
   if (now.state === "unknown" || stale.length) {
     const first = stale.map((point) => point.since).filter((since) => since !== null).sort()[0];
     const what = stale.length ? `${stale.length} point${stale.length === 1 ? "" : "s"} silent` : "unknown";
