@@ -195,6 +195,8 @@ test("the graph around a root keeps columns, and arrow keys walk it", () => {
   const shown = around(root, plant, 1);
   assert.equal(new Set(shown.nodes.map((one) => one.x)).size, 3);
   assert.ok(shown.nodes.every((one) => one.y > 0 && one.y < shown.height));
+  const narrow = around(root, plant, 1, true);
+  assert.ok(narrow.width < shown.width && narrow.nodes.every((one) => one.x < narrow.width) && narrow.height === shown.height);
   const left = step(root, "ArrowLeft", shown.nodes, shown.edges);
   assert.equal(plant.template[left]!.role, "FCU_DMPR_DM");
   assert.equal(step(left, "ArrowLeft", shown.nodes, shown.edges), left);
@@ -219,8 +221,8 @@ test("cases that differ in strength alone are one choice", () => {
 });
 
 test("filters live in the address", () => {
-  const filter = fromAddress(new URLSearchParams("show=open&state=returned&q=valve"));
-  assert.deepEqual(filterQuery(filter), { show: "open", state: "returned", q: "valve" });
+  const filter = fromAddress(new URLSearchParams("show=open&state=returned&kind=sensor&q=valve"));
+  assert.deepEqual(filterQuery(filter), { show: "open", state: "returned", kind: "sensor", q: "valve" });
   assert.deepEqual(filterQuery(fromAddress(new URLSearchParams(""))), {});
   assert.equal(fromAddress(new URLSearchParams("show=nonsense")).show, "recent");
 });

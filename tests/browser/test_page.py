@@ -142,6 +142,9 @@ def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked)
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("heading", level=1).filter(has_text="outdoor-air damper").wait_for()
+    window.open("overview")
+    page.get_by_role("heading", name="You are looking as a viewer.").wait_for()
+    page.goto(f"{window.address}/{attacked}")
     button = page.get_by_role("button", name="Shelve...").first
     assert button.get_attribute("aria-disabled") == "true"
     assert "operator role" in (button.get_attribute("title") or "")
@@ -179,6 +182,16 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, a
         _keep(window, f"{screen.replace('/', '-')}-phone")
         assert window.page.evaluate("document.documentElement.scrollWidth") <= 390, screen
     window.close()
+
+
+def test_the_page_is_below_100_kb_and_comes_compressed(window):
+    sizes = []
+    window.page.on("response", lambda answer: sizes.append((answer.url, int(answer.headers.get("content-length", 0)))))
+    window.open("overview")
+    window.page.get_by_role("link", name="All alarms").wait_for()
+    loaded = {url: size for url, size in sizes if "/api/" not in url}
+    assert any(url.endswith(".js") for url in loaded) and all(loaded.values()), loaded
+    assert sum(loaded.values()) < 100_000, loaded
 
 
 def test_a_model_shows_its_figures_and_its_card_is_printed_whole_on_white(window):
