@@ -12,6 +12,7 @@ import { eventWord } from "../src/lib/events";
 import { filterQuery, fromAddress } from "../src/lib/filter";
 import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, range, sayP, zoneName, clock } from "../src/lib/format";
 import { wilson } from "../src/lib/interval";
+import { readJson } from "../src/lib/json";
 import { Keys, isField } from "../src/lib/keys";
 import { ALARM, DOUBT, GREY, NORMAL, UNKNOWN, bounds, decode, level } from "../src/lib/levels";
 import { nearestPoints } from "../src/lib/nearest";
@@ -299,4 +300,10 @@ test("the numbers that decide about alarms come in the order in which an alarm p
 
 test("a range with a minus is said with a word", () => {
   assert.deepEqual([range("19", "21"), range("-1", "2")], ["19–21", "-1 to 2"]);
+});
+
+test("marks of direction in names and comments turn nothing round", () => {
+  for (const text of ['{"name": ["\u202eabc"]}', '{"name": ["\\u202eabc"]}', '{"name": ["\\u061Cabc"]}']) assert.deepEqual(readJson(text), { name: ["\ufffdabc"] });
+  assert.deepEqual(readJson('{"name": "a\\\\u202e"}'), { name: "a\\u202e" }, "a text that only looks like an escape");
+  assert.deepEqual(readJson('{"a": 1, "b": "شارع"}'), { a: 1, b: "شارع" });
 });

@@ -133,6 +133,29 @@ def test_keys_pressed_fast_are_not_lost(window, attacked):
     page.get_by_text("1 selected").wait_for()
 
 
+def test_an_incident_is_printed_on_two_pages_and_the_list_with_all_columns(window, attacked):
+    page = window.page
+    page.goto(f"{window.address}/{attacked}")
+    page.get_by_role("region", name="Story").wait_for()
+    page.get_by_role("region", name="Signals before and after").get_by_text("now", exact=False).nth(1).wait_for()
+    pages = re.search(rb"/Count (\d+)", page.pdf(prefer_css_page_size=True))
+    assert pages and int(pages.group(1)) <= 2
+    window.open("alarms?show=all")
+    page.locator("tbody tr[data-id]").first.wait_for()
+    page.set_viewport_size({"width": 703, "height": 1000})  # as wide as A4 between its margins
+    page.emulate_media(media="print")
+    columns = page.locator(".incidents-table th").all_inner_texts()
+    assert [name for name in columns if name][1:] == [
+        "what and why",
+        "p",
+        "since ▾",
+        "announced",
+        "who said what",
+        "what it was",
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+
+
 def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked):
     served.add_person("p.guest", "viewer", "correct horse battery")
     window = Window(browser, served.address)

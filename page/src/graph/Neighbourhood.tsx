@@ -1,7 +1,7 @@
 // The graph around the root of an incident: kind by shape, edge kind by line, score by shade, then colour.
 import type { Evidence, Incident, NodeNow, TemplateNode, ZoneNow } from "../api/types";
 import { KINDS } from "../lib/codes";
-import { clock, formatP, formatValue, graphP, ms } from "../lib/format";
+import { clock, formatP, formatValue, graphP, ms, shorten } from "../lib/format";
 import { commandOf } from "../lib/commands";
 import { levelOf } from "../lib/levels";
 import { around, step, type Placed } from "../lib/neighbourhood";
@@ -110,7 +110,7 @@ function RootRing({ placed, kind, priority }: { placed: Placed; kind: string; pr
 /** Break a long name at a space; what is too long for two lines is cut. */
 function twoLines(name: string, most: number): string[] {
   const at = name.length > most ? name.lastIndexOf(" ", most) : -1;
-  return (at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name]).map((line) => (line.length > most + 4 ? `${line.slice(0, most + 3)}…` : line));
+  return (at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name]).map((line) => shorten(line, most + 4));
 }
 
 function Name({ placed, name, words, isBold, column, isRoot }: { placed: Placed; name: string; words: string; isBold: boolean; column: number; isRoot: boolean }) {

@@ -1,6 +1,9 @@
 // Numbers, units, times and ages as people read them.
 import type { Time } from "../api/types";
 
+/** Return a text as it fits into a picture; the whole one is said elsewhere. */
+export const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
 export const NBSP = "\u00a0";
 export type Temperature = "degC" | "degF";
 

@@ -1,6 +1,6 @@
 // The incidents of today as bars: an alarm stands, settles, is closed.
 import type { IncidentLine } from "../api/types";
-import { clock, ms } from "../lib/format";
+import { clock, ms, shorten } from "../lib/format";
 import { titleOf } from "../lib/order";
 import { here } from "../store/router";
 
@@ -10,8 +10,6 @@ const MOST_LETTERS = 34;
 
 /** Return when the last alarm of an incident went back in range; the end of its bar if one stands or nobody noted it. */
 const stoodUntil = (item: IncidentLine, end: number): number => (item.cleared ? Math.min(end, ms(item.cleared)) : end);
-
-const short = (label: string): string => (label.length > MOST_LETTERS ? `${label.slice(0, MOST_LETTERS - 1)}…` : label);
 
 export function Lanes({ incidents, now, zone }: Props) {
   const shown = incidents.filter((item) => item.part_of === null).slice(0, 8).sort((a, b) => ms(a.since) - ms(b.since));
@@ -38,7 +36,7 @@ export function Lanes({ incidents, now, zone }: Props) {
               <a key={item.id} href={here("incident", item.id)} data-priority={item.priority}>
                 <rect class={`bar ${isOver ? "over" : ""}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(stood) - begin)} height="7" />
                 {stood < end && <line class="settle" x1={x(stood)} x2={x(end)} y1={lane * LANE + 7.5} y2={lane * LANE + 7.5} />}
-                <text x={begin - 6} y={lane * LANE + 12} text-anchor="end">{short(label)}<title>{label}</title></text>
+                <text x={begin - 6} y={lane * LANE + 12} text-anchor="end">{shorten(label, MOST_LETTERS)}<title>{label}</title></text>
               </a>
             );
           })}

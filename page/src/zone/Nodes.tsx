@@ -21,7 +21,7 @@ export function Nodes({ zone, title, nodes, chosen }: { zone: string; title: str
     <section class="card" aria-label={`${nodes.length} nodes of ${title}`}>
       <header><h2 class="cut" title={title}>{nodes.length} nodes of {title}</h2><span class="aside nowrap">value · expected · P(attack)</span></header>
       <table class="node-table">
-        <colgroup><col width="24" /><col /><col width="86" class="mono" /><col width="68" /><col width="56" /><col width="36" /></colgroup>
+        <colgroup><col width="24" /><col /><col width="86" class="mono" /><col width="68" /><col width="56" /><col width="40" /></colgroup>
         <thead class="hidden-text"><tr><th>kind</th><th>node</th><th class="mono">point</th><th>value</th><th>expected</th><th>P</th></tr></thead>
         {GROUPS.filter(([, kinds]) => ordered.some((node) => kinds.includes(node.kind))).map(([name, kinds]) => (
           <tbody key={name}>
