@@ -86,6 +86,7 @@ class Building:
             hosts=("testserver",),
             requests_per_s=1e6,
             static=self.folder / "static",
+            time_zones={"office": "America/Chicago"},
         )
         access = AccessStore(self.config.access)
         self.secrets = {role: access.add_token(role, role, None, 1)[1] for role in ROLES}

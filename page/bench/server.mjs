@@ -43,7 +43,7 @@ function incident(id, zone, role, state, p, sinceMin, annMin, why, more = {}) {
   const body = {
     id, site: "demo", zone: zoneId(zone), zone_title: title, root: role, name: one.name, kind: one.kind, attack_class: one.kind === "equipment" ? "actuator" : one.kind,
     text: `${title}: ${one.name} is anomalous (${one.kind}), p ${p > 0.99 ? "> 0.99" : `= ${p}`}, since ${iso(since).slice(11, 16)}; ${why}`, evidence: why, state, priority: one.priority, p,
-    p_now: role === "Air_path" ? 0.92 : p, since: iso(since), time: iso(since + 2 * MINUTE), announced: iso(START - annMin * MINUTE), closed: null, is_open: true, is_drill: false,
+    p_now: role === "Air_path" ? 0.92 : p, since: iso(since), time: iso(since + 2 * MINUTE), announced: iso(START - annMin * MINUTE), cleared: null, closed: null, is_open: true, is_drill: false,
     last_note: state === "acknowledged" ? told("m.keller", role === "FCU_DMPR" ? "Tech on the way, damper in hand" : "Filter change booked for 15:00", START - (annMin - 4) * MINUTE) : null, judged: null, part_of: null, version: 3,
     action: "Put the damper in hand and compare blade position with the command.", equivalents: role === "FCU_CVLV" ? ["cooling valve command"] : [], suspects: [one.name], coverage: null, alarms: [role],
     signals: [evidence("FCU_DMPR", "damper reads more open (80%)", 0.8, 0.32, 0.31, 0.32), evidence("FCU_OA_CFM", "outdoor air flow is high (154)", 154, 20, 19, 21), evidence("FCU_MAT", "mixed air temperature is high (24.3 °C)", 24.3, 22.9, 22.4, 23.4), evidence("FCU_RA_HUMD", "return air humidity is low (59)", 59, 63, 60, 65)],

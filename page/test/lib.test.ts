@@ -4,14 +4,15 @@ import type { Case, IncidentLine, Part, SiteAbout } from "../src/api/types";
 import { Announcer } from "../src/lib/announce";
 import { askingTitle } from "../src/lib/asking";
 import { waitSeconds } from "../src/lib/backoff";
-import { byFamily, kinds, sharedTitle, stem, strength } from "../src/lib/cases";
-import { readCard } from "../src/lib/card";
+import { byFamily, caseWords, kinds, orderWords, sharedTitle, stem, strength } from "../src/lib/cases";
+import { levelRows, readCard } from "../src/lib/card";
 import { digit, dispositionWord, glyphFill, letter, stateOfLetter, stateWord } from "../src/lib/codes";
 import { commandOf } from "../src/lib/commands";
 import { eventWord } from "../src/lib/events";
 import { filterQuery, fromAddress } from "../src/lib/filter";
-import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, sayP, zoneName, clock } from "../src/lib/format";
+import { convert, drifted, duration, formatNumber, formatP, formatValue, graphP, minutesUntil, moment, percent, range, sayP, zoneName, clock } from "../src/lib/format";
 import { wilson } from "../src/lib/interval";
+import { readJson } from "../src/lib/json";
 import { Keys, isField } from "../src/lib/keys";
 import { ALARM, DOUBT, GREY, NORMAL, UNKNOWN, bounds, decode, level } from "../src/lib/levels";
 import { nearestPoints } from "../src/lib/nearest";
@@ -195,6 +196,8 @@ test("the graph around a root keeps columns, and arrow keys walk it", () => {
   const shown = around(root, plant, 1);
   assert.equal(new Set(shown.nodes.map((one) => one.x)).size, 3);
   assert.ok(shown.nodes.every((one) => one.y > 0 && one.y < shown.height));
+  const narrow = around(root, plant, 1, true);
+  assert.ok(narrow.width < shown.width && narrow.nodes.every((one) => one.x < narrow.width) && narrow.height === shown.height);
   const left = step(root, "ArrowLeft", shown.nodes, shown.edges);
   assert.equal(plant.template[left]!.role, "FCU_DMPR_DM");
   assert.equal(step(left, "ArrowLeft", shown.nodes, shown.edges), left);
@@ -219,8 +222,8 @@ test("cases that differ in strength alone are one choice", () => {
 });
 
 test("filters live in the address", () => {
-  const filter = fromAddress(new URLSearchParams("show=open&state=returned&q=valve"));
-  assert.deepEqual(filterQuery(filter), { show: "open", state: "returned", q: "valve" });
+  const filter = fromAddress(new URLSearchParams("show=open&state=returned&kind=sensor&q=valve"));
+  assert.deepEqual(filterQuery(filter), { show: "open", state: "returned", kind: "sensor", q: "valve" });
   assert.deepEqual(filterQuery(fromAddress(new URLSearchParams(""))), {});
   assert.equal(fromAddress(new URLSearchParams("show=nonsense")).show, "recent");
 });
@@ -281,4 +284,26 @@ test("nodes of a plant without zones are named by their role alone", () => {
 test("an incident of the whole building is named once", () => {
   assert.equal(titleOf({ zone_title: "Building", name: "Building" }), "Building");
   assert.equal(titleOf({ zone_title: "Zone 1", name: "fan" }), "Zone 1 · fan");
+});
+
+test("a case is said once, with its unit on the same line", () => {
+  assert.equal(caseWords("room sensor reads +4C off"), "room sensor reads +4\u00a0°C off");
+  const held = { name: "Stuck_80", title: "damper held at 80 %", severity: "80", target_names: ["damper"] } as Case;
+  assert.equal(orderWords(held), "damper held at 80\u00a0%");
+  assert.equal(orderWords({ ...held, title: "blade forced", target_names: ["outdoor-air damper"] }), "blade forced (outdoor-air damper, 80\u00a0%)");
+});
+
+test("the numbers that decide about alarms come in the order in which an alarm passes them", () => {
+  const rows = levelRows({ "group.linger": 240, other_number: 1, "group.join_within": 10080, "rule.raise_at": 0.8171, nested: {} });
+  assert.deepEqual(rows.map((row) => `${row.words}: ${row.value}`), ["alarm level of P: 0.817", "and within: 10,080 readings", "closes after: 240 quiet readings", "other number: 1"]);
+});
+
+test("a range with a minus is said with a word", () => {
+  assert.deepEqual([range("19", "21"), range("-1", "2")], ["19–21", "-1 to 2"]);
+});
+
+test("marks of direction in names and comments turn nothing round", () => {
+  for (const text of ['{"name": ["\u202eabc"]}', '{"name": ["\\u202eabc"]}', '{"name": ["\\u061Cabc"]}']) assert.deepEqual(readJson(text), { name: ["\ufffdabc"] });
+  assert.deepEqual(readJson('{"name": "a\\\\u202e"}'), { name: "a\\u202e" }, "a text that only looks like an escape");
+  assert.deepEqual(readJson('{"a": 1, "b": "شارع"}'), { a: 1, b: "شارع" });
 });

@@ -191,6 +191,16 @@ def test_a_silent_source_is_shown_and_nothing_looks_normal(browser, tmp_path):
             page.get_by_text("32 unknown").first.wait_for()
             assert page.locator(".tile").count() == 1
             assert "normal" not in page.locator(".tile").inner_text()
+            back = page.get_by_role("heading", name="Data is back.")
+            for _ in range(60):  # it is back with the second whole minute
+                moment = datetime.now(UTC).isoformat(timespec="seconds")
+                process.stdin.write(json.dumps({"device": "zone-01", "time": moment, "values": values}) + "\n")
+                process.stdin.flush()
+                page.wait_for_timeout(4_000)
+                if back.is_visible():
+                    break
+            back.wait_for()
+            page.get_by_text(re.compile(r"Unknown for \d+ more minutes?\.")).wait_for()
             window.close()
         finally:
             process.stdin.close()

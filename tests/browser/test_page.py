@@ -133,6 +133,23 @@ def test_keys_pressed_fast_are_not_lost(window, attacked):
     page.get_by_text("1 selected").wait_for()
 
 
+def test_an_incident_is_printed_on_two_pages_and_the_list_with_all_columns(window, attacked):
+    page = window.page
+    page.goto(f"{window.address}/{attacked}")
+    page.get_by_role("region", name="Story").wait_for()
+    page.get_by_role("region", name="Signals before and after").get_by_text("now", exact=False).nth(1).wait_for()
+    pages = re.search(rb"/Count (\d+)", page.pdf(prefer_css_page_size=True))
+    assert pages and int(pages.group(1)) <= 2
+    window.open("alarms?show=all")
+    page.locator("tbody tr[data-id]").first.wait_for()
+    page.set_viewport_size({"width": 703, "height": 1000})  # as wide as A4 between its margins
+    page.emulate_media(media="print")
+    columns = page.locator(".incidents-table th").all_inner_texts()
+    shown = [name for name in columns if name]  # the first is of the priority, for screen readers
+    assert shown[1:] == ["state", "what and why", "p", "since ▾", "announced", "who said what", "what it was"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+
+
 def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked):
     served.add_person("p.guest", "viewer", "correct horse battery")
     window = Window(browser, served.address)
@@ -142,6 +159,9 @@ def test_a_viewer_sees_everything_and_changes_nothing(browser, served, attacked)
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("heading", level=1).filter(has_text="outdoor-air damper").wait_for()
+    window.open("overview")
+    page.get_by_role("heading", name="You are looking as a viewer.").wait_for()
+    page.goto(f"{window.address}/{attacked}")
     button = page.get_by_role("button", name="Shelve...").first
     assert button.get_attribute("aria-disabled") == "true"
     assert "operator role" in (button.get_attribute("title") or "")
@@ -179,6 +199,16 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, a
         _keep(window, f"{screen.replace('/', '-')}-phone")
         assert window.page.evaluate("document.documentElement.scrollWidth") <= 390, screen
     window.close()
+
+
+def test_the_page_is_below_100_kb_and_comes_compressed(window):
+    sizes = []
+    window.page.on("response", lambda answer: sizes.append((answer.url, int(answer.headers.get("content-length", 0)))))
+    window.open("overview")
+    window.page.get_by_role("link", name="All alarms").wait_for()
+    loaded = {url: size for url, size in sizes if "/api/" not in url}
+    assert any(url.endswith(".js") for url in loaded) and all(loaded.values()), loaded
+    assert sum(loaded.values()) < 100_000, loaded
 
 
 def test_a_model_shows_its_figures_and_its_card_is_printed_whole_on_white(window):

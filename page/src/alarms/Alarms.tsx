@@ -91,7 +91,7 @@ function apiQuery(filter: Filter, now: number | null) {
   const from = filter.show === "recent" && now ? iso(Math.floor(now / hour) * hour - 72 * hour) : undefined;
   return {
     open: filter.show === "open" ? true : filter.show === "unjudged" ? false : undefined, judged: filter.show === "unjudged" ? false : undefined,
-    from, state: filter.state ? [filter.state] : [], priority: filter.priority ? [filter.priority] : [], zone: filter.zone || undefined, q: filter.words || undefined,
+    from, state: filter.state ? [filter.state] : [], priority: filter.priority ? [filter.priority] : [], zone: filter.zone || undefined, kind: filter.kind ? [filter.kind] : [], q: filter.words || undefined,
   };
 }
 

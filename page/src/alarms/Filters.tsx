@@ -1,6 +1,6 @@
 // Presets and filters of the list.
 import type { ZoneInfo } from "../api/types";
-import { PRIORITIES, digit, stateWord } from "../lib/codes";
+import { KINDS, PRIORITIES, digit, stateWord } from "../lib/codes";
 import type { Filter, Show } from "../lib/filter";
 import { Icon } from "../ui/Icon";
 
@@ -21,6 +21,7 @@ export function Filters({ filter, set, zones, counts }: Props) {
       <Pick label="State" value={filter.state} onChange={(state) => set({ state })} options={STATES.map((state) => [state, stateWord(state, false)])} />
       <Pick label="Priority" value={filter.priority} onChange={(priority) => set({ priority })} options={PRIORITIES.map((priority) => [priority, `${digit(priority)} ${priority}`])} />
       <Pick label="Zone" value={filter.zone} onChange={(zone) => set({ zone })} options={zones.map((info) => [info.zone, info.title])} />
+      <Pick label="Kind" value={filter.kind} onChange={(kind) => set({ kind })} options={KINDS.map((kind) => [kind, kind])} />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { IncidentLine } from "../api/types";
 import { digit, dispositionWord, stateWord, waits } from "../lib/codes";
-import { clock, drifted, formatP, moment, ms } from "../lib/format";
+import { drifted, formatP, moment, ms } from "../lib/format";
 import { say } from "../lib/sentence";
 import { visible } from "../lib/window";
 import { ask, thingOf } from "../store/dialogs";
@@ -62,12 +62,12 @@ function Row({ row, index, isAt, isSelected, toggle, setAt }: {
         <span class="small dim cut">{say(row.evidence || row.text, row.evidence ? row.evidence_parts : row.text_parts, [row.since], reading.value)}</span></a></td>
       <td class="right"><strong>{formatP(row.p)}</strong>{drifted(row.p, row.p_now) && row.is_open && <div class="small dim nowrap">now {formatP(row.p_now)}</div>}</td>
       <td class="right wide-only">{moment(ms(row.since), now, zone.value)}</td>
-      <td class="right dim wide-only">{row.announced ? clock(ms(row.announced), zone.value) : "not"}</td>
+      <td class="right dim wide-only">{row.announced ? moment(ms(row.announced), now, zone.value) : "not"}</td>
       <td class="wide-only">{isLoud ? <Button refused={refusal("ack")} label={`Acknowledge... ${row.zone_title}, ${row.name}`} onClick={() => ask("ack", [thingOf(row)])}>Acknowledge...</Button>
-        : row.last_note && <span class="two-lines dim" title={row.last_note.text}>{row.last_note.by} {clock(ms(row.last_note.time), zone.value)}{row.last_note.text ? ` “${row.last_note.text}”` : ""}</span>}</td>
+        : row.last_note && <span class="two-lines dim" title={row.last_note.text}>{row.last_note.by} {moment(ms(row.last_note.time), now, zone.value)}{row.last_note.text ? ` “${row.last_note.text}”` : ""}</span>}</td>
       <td class="wide-only"><span class="small dim">{row.judged ? <span class="cut" title={dispositionWord(row.judged.disposition, row.is_drill)}>{dispositionWord(row.judged.disposition, row.is_drill)}</span>
         : !row.is_open && <button class="link" onClick={() => ask("dispose", [thingOf(row)])}>what was it?</button>}
-        {row.closed && <div>closed {clock(ms(row.closed), zone.value)}</div>}</span></td>
+        {row.closed && <div>closed {moment(ms(row.closed), now, zone.value)}</div>}</span></td>
     </tr>
   );
 }

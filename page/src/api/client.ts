@@ -1,4 +1,5 @@
 // Requests to the API. Every refusal becomes an ApiError with the server's own words.
+import { readJson } from "../lib/json";
 import type { Problem } from "./types";
 
 export const ROOT = "/api/v1";
@@ -14,7 +15,7 @@ async function answer<T>(response: Response): Promise<T> {
   const text = await response.text();
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = readJson(text);
   } catch {
     body = { error: "Unreadable", message: `the server answered ${response.status} without JSON` };
   }

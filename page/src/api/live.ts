@@ -1,4 +1,5 @@
 // The live stream, one for all tabs of a browser: the tab that holds the lock reads it and passes it on.
+import { readJson } from "../lib/json";
 import { ROOT } from "./client";
 import type { EventLine, StateFrame } from "./types";
 import { waitSeconds } from "../lib/backoff";
@@ -117,7 +118,7 @@ export class Live {
   }
 
   private deliver(type: "hello" | "state" | "journal" | "gap" | "error", data: string): void {
-    const body: unknown = JSON.parse(data);
+    const body = readJson(data);
     if (type === "hello") this.listener.hello(body as Hello);
     else if (type === "state") this.listener.frame(body as StateFrame);
     else if (type === "gap") this.listener.gap(body as Gap);

@@ -100,7 +100,7 @@ export interface Judged {
 export interface IncidentLine {
   id: string; site: string; zone: string | null; zone_title: string; root: string; name: string; kind: Kind;
   attack_class: string; class_is?: "by_model" | "by_kind" | "by_label" | "unknown"; p_is?: "calibrated" | "tail"; text: string; evidence: string; state: State; priority: Priority; p: number;
-  p_now: number | null; since: Time; time: Time; announced: Time | null; closed: Time | null; is_open: boolean;
+  p_now: number | null; since: Time; time: Time; announced: Time | null; cleared: Time | null; closed: Time | null; is_open: boolean;
   is_drill: boolean; last_note: Note | null; judged: Judged | null; part_of: string | null; version: number;
   text_parts?: Part[] | null; evidence_parts?: Part[] | null;
 }

@@ -1,7 +1,7 @@
 // A signal with its title, its band and the right end "now 156, expected 19–21".
 import { useMemo } from "preact/hooks";
 import type { History, Priority, Series } from "../api/types";
-import { clock, convert, formatNumber, shownUnit, type Temperature } from "../lib/format";
+import { clock, convert, formatNumber, range, shownUnit, type Temperature } from "../lib/format";
 import { bucketsFor, outside, type Run } from "../lib/outside";
 import { Plot, type Mark } from "./Plot";
 
@@ -61,7 +61,7 @@ export function summary(series: Series, command: Series | null, temperature: Tem
   const parts = [`now ${last < 0 ? "unknown" : number(series.mean[last])}`];
   if (series.low.length && last >= 0) {
     if (series.kind[last] === "unsure") parts.push("expected: cannot say");
-    else if (series.low[last] != null) parts.push(`expected ${number(series.low[last])}–${number(series.high[last])}`);
+    else if (series.low[last] != null) parts.push(`expected ${range(number(series.low[last]), number(series.high[last]))}`);
   }
   const asked = command?.mean.findLast((value) => value !== null);
   if (command && asked !== undefined) parts.push(`command ${formatNumber(asked, command.unit, command.decimals, temperature)}`);

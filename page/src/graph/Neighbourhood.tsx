@@ -1,7 +1,7 @@
 // The graph around the root of an incident: kind by shape, edge kind by line, score by shade, then colour.
 import type { Evidence, Incident, NodeNow, TemplateNode, ZoneNow } from "../api/types";
 import { KINDS } from "../lib/codes";
-import { clock, formatP, formatValue, graphP, ms } from "../lib/format";
+import { clock, formatP, formatValue, graphP, ms, shorten } from "../lib/format";
 import { commandOf } from "../lib/commands";
 import { levelOf } from "../lib/levels";
 import { around, step, type Placed } from "../lib/neighbourhood";
@@ -15,13 +15,13 @@ import { NodeTable } from "./NodeTable";
 interface Props {
   incident: Incident; place: string; now: ZoneNow | null; steps: number; setSteps: (steps: number) => void; asTable: boolean; setTable: (on: boolean) => void;
 }
-const WIDTH = 440;
+const isNarrow = (): boolean => matchMedia("screen and (max-width: 899px)").matches;
 
 export function Neighbourhood({ incident, place, now, steps, setSteps, asTable, setTable }: Props) {
   const site = about.value!;
   const root = site.template.findIndex((node) => node.role === incident.root);
   if (root < 0) return null;
-  const shown = around(root, site, steps);
+  const shown = around(root, site, steps, isNarrow());
   const values = new Map(now?.nodes.map((node) => [node.role, node]));
   const command = commandOf(incident.root, site);
   const disagrees = (role: string) => (role === command && odd.has(incident.root)) || incident.edges.some((one) => one.source === role && one.target === incident.root && one.deviation !== null);
@@ -37,7 +37,7 @@ export function Neighbourhood({ incident, place, now, steps, setSteps, asTable, 
       </header>
       <div class="body">
         {asTable ? <NodeTable nodes={shown.nodes.map((one) => values.get(site.template[one.node]!.role)).filter((one): one is NodeNow => !!one)} /> : (
-          <svg class="graph" viewBox={`0 0 ${WIDTH} ${shown.height}`} role="group" aria-label={`Graph around ${incident.name}: ${shown.nodes.length} nodes. Arrow keys walk along edges.`}>
+          <svg class="graph" viewBox={`0 0 ${shown.width} ${shown.height}`} role="group" aria-label={`Graph around ${incident.name}: ${shown.nodes.length} nodes. Arrow keys walk along edges.`}>
             {["command", "action", "effect"].map((word, column) => <text key={word} class="head" x={shown.columns[column]! - 12} y="12">{word}</text>)}
             {shown.edges.map((edge) => <EdgeLine key={`${edge.source}-${edge.target}-${edge.kind}`} from={find(shown.nodes, edge.source, root)} to={find(shown.nodes, edge.target, root)} kind={edge.kind}
               isBold={edge.source === root && odd.has(site.template[edge.target]!.role) || edge.target === root && disagrees(site.template[edge.source]!.role)} />)}
@@ -107,10 +107,10 @@ function RootRing({ placed, kind, priority }: { placed: Placed; kind: string; pr
     : <rect class="root-ring" x={placed.x - 23} y={placed.y - 23} width="46" height="46" rx={kind === "sensor" ? 23 : 6} />}</g>;
 }
 
-/** Break a long name at a space. */
+/** Break a long name at a space; what is too long for two lines is cut. */
 function twoLines(name: string, most: number): string[] {
   const at = name.length > most ? name.lastIndexOf(" ", most) : -1;
-  return at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name];
+  return (at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name]).map((line) => shorten(line, most + 4));
 }
 
 function Name({ placed, name, words, isBold, column, isRoot }: { placed: Placed; name: string; words: string; isBold: boolean; column: number; isRoot: boolean }) {
@@ -118,8 +118,8 @@ function Name({ placed, name, words, isBold, column, isRoot }: { placed: Placed;
   const x = isRight ? placed.x + (isRoot ? 32 : 14) : placed.x, y = isRight ? placed.y + (words ? -2 : 4) : column === 0 ? placed.y - (words ? 28 : 14) : placed.y + (isRoot ? 40 : 22);
   const anchor = isRight ? "start" : column === 0 ? "start" : "middle";
   const left = column === 0 ? placed.x - 14 : x;
-  const lines = isRight ? [name.length > 25 ? `${name.slice(0, 24)}…` : name] : twoLines(name, isRoot ? 22 : 17);
-  const up = column === 0 ? (lines.length - 1) * 14 : 0;
+  const lines = twoLines(name, isRight ? 24 : isRoot ? 22 : 17);
+  const up = (lines.length - 1) * (column === 0 ? 14 : isRight ? 7 : 0);
   return (
     <>
       {lines.map((line, place) => <text key={line} class={isBold ? "bold" : ""} x={left} y={y - up + place * 14} text-anchor={anchor}>{line}</text>)}

@@ -1,7 +1,7 @@
 // The operator's sentence, the facts beside it, and the buttons.
 import type { Incident, Verb } from "../api/types";
 import { digit, dispositionWord, stateWord, stateWords, waits } from "../lib/codes";
-import { clock, drifted, duration, formatP, ms, zoneName } from "../lib/format";
+import { clock, drifted, duration, formatP, moment, ms, zoneName } from "../lib/format";
 import { say } from "../lib/sentence";
 import { ask, thingOf } from "../store/dialogs";
 import { saveJson } from "../lib/save";
@@ -44,7 +44,7 @@ export function Head({ incident }: { incident: Incident }) {
             <span>priority <strong>{digit(incident.priority)} {incident.priority}</strong></span>
             <span>class <strong>{incident.attack_class}</strong>{classFrom(incident)}</span>
             {incident.p_is === "tail" && <span title="It is not the share of such incidents that are attacks.">P from the tail of normal scores</span>}
-            <span>{announced === null ? "not announced" : <>announced <strong>{clock(announced, zone.value)} {zoneName(announced, zone.value)}</strong>{zoneName(announced, zone.value) !== "UTC" && ` (${clock(announced, "UTC")} UTC)`}</>}</span>
+            <span>{announced === null ? "not announced" : <>announced <strong>{moment(announced, now, zone.value)} {zoneName(announced, zone.value)}</strong>{zoneName(announced, zone.value) !== "UTC" && ` (${clock(announced, "UTC")} UTC)`}</>}</span>
             {drifted(incident.p, incident.p_now) && <span>now <strong>{formatP(incident.p_now)}</strong></span>}
             {incident.root && <code>{incident.root}</code>}
             <span>version {incident.version}</span>

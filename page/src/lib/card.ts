@@ -78,10 +78,19 @@ const CONDITIONS: Record<string, string> = {
 /** Return the condition of a building in words; one that is not known here as the card writes it. */
 export const conditionWords = (name: string): string => CONDITIONS[name] ?? name;
 
-const LEVELS: Record<string, string> = {
-  "rule.raise_at": "alarm level of P", "rule.clear_at": "clears below P", "rule.votes": "readings at alarm level", "rule.window": "of so many readings", "rule.clear_after": "readings below to clear",
-  "group.join_within": "an incident takes further nodes for, readings", "group.linger": "closes after quiet readings", "group.max_hops": "steps in the graph it joins", "group.settle": "readings it settles",
-  "calibration.inverse_temperature": "calibration, slope",
-};
-/** Return what a number that decides about alarms means. */
-export const levelWords = (name: string): string => LEVELS[name] ?? name.split(".").at(-1)!.replaceAll("_", " ");
+// In the order in which an alarm passes them.
+const LEVELS: readonly [name: string, words: string, unit: string][] = [
+  ["rule.raise_at", "alarm level of P", ""], ["rule.votes", "raised by readings at that level", ""], ["rule.window", "out of the newest", ""],
+  ["rule.clear_at", "clears below P", ""], ["rule.clear_after", "for", "readings"], ["group.settle", "announced after", "readings"], ["group.max_hops", "an incident takes nodes within", "steps of the graph"],
+  ["group.join_within", "and within", "readings"], ["group.linger", "closes after", "quiet readings"], ["calibration.inverse_temperature", "calibration, slope", ""],
+];
+export interface Level { name: string; words: string; value: string }
+/** Return the numbers that decide about alarms, in words; those that are not known here come last. */
+export function levelRows(levels: Json): Level[] {
+  const order = (name: string) => (LEVELS.findIndex(([known]) => known === name) + 1) || LEVELS.length + 1;
+  const shown = (value: unknown) => (typeof value === "number" ? Number(value.toFixed(3)).toLocaleString("en-GB") : value === null ? "none" : String(value));
+  return Object.entries(levels).filter(([, value]) => typeof value !== "object" || value === null).sort(([a], [b]) => order(a) - order(b)).map(([name, value]) => {
+    const [, words, unit] = LEVELS.find(([known]) => known === name) ?? [name, name.split(".").at(-1)!.replaceAll("_", " "), ""];
+    return { name, words, value: unit ? `${shown(value)} ${unit}` : shown(value) };
+  });
+}

@@ -36,6 +36,18 @@ export function strength(item: Case): string {
   return said.replace(/(\d) ?%$/, `$1${NBSP}%`).replace(/(\d) ?C$/, `$1${NBSP}°C`).replace(/^[A-Z][a-z]+$/, (word) => word.toLowerCase());
 }
 
+/** Return the title of a case as people write it: "+4C off" as "+4 °C off", number and unit on one line. */
+export const caseWords = (title: string): string =>
+  title.replace(/(\d) ?%/g, `$1${NBSP}%`).replace(/([+-]?\d) ?C\b/g, `$1${NBSP}°C`);
+
+/** Return what will be done: the title, and what it leaves out of targets and strength. */
+export function orderWords(item: Case): string {
+  const title = caseWords(item.title || item.name), how = strength(item);
+  const targets = item.target_names.filter((name) => !title.includes(name));
+  const more = [...targets, ...(how === "as it is" || title.toLowerCase().includes(how.toLowerCase()) ? [] : [how])];
+  return more.length ? `${title} (${more.join(", ")})` : title;
+}
+
 /** Return the words that titles begin with alike: "damper held at 0 %" and "damper held at 30 %" are "damper held". */
 export function sharedTitle(titles: readonly string[]): string {
   const words = titles.map((title) => title.split(" "));

@@ -1,6 +1,9 @@
 // Numbers, units, times and ages as people read them.
 import type { Time } from "../api/types";
 
+/** Return a text as it fits into a picture; the whole one is said elsewhere. */
+export const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
 export const NBSP = "\u00a0";
 export type Temperature = "degC" | "degF";
 
@@ -56,6 +59,9 @@ export function formatValue(
   if (value === null || states.length) return number;
   return `${number}${NBSP}${shownUnit(unit, choice)}`.trimEnd();
 }
+
+/** Return `19–21`; a minus beside a dash would be read as one. */
+export const range = (low: string, high: string): string => (low.startsWith("-") || high.startsWith("-") ? `${low} to ${high}` : `${low}–${high}`);
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 function formatter(zone: string | undefined, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

@@ -2,7 +2,7 @@
 import type { SiteAbout, TemplateEdge } from "../api/types";
 
 export interface Placed { node: number; x: number; y: number }
-export interface Around { nodes: Placed[]; edges: TemplateEdge[]; columns: [number, number, number] }
+export interface Around { nodes: Placed[]; edges: TemplateEdge[]; columns: [number, number, number]; width: number }
 
 /** Return the nodes within some steps of a root, whichever way edges point. */
 export function within(root: number, edges: readonly TemplateEdge[], steps: number): Set<number> {
@@ -18,12 +18,15 @@ export function within(root: number, edges: readonly TemplateEdge[], steps: numb
   return found;
 }
 
-const COLUMNS: [number, number, number] = [36, 172, 270];
+// On a phone the picture is drawn nearly as wide as the screen, so that its letters keep their size.
+const WIDE = { columns: [36, 172, 270] as [number, number, number], width: 440 };
+const NARROW = { columns: [20, 122, 202] as [number, number, number], width: 364 };
 const ROW = 44, MIDDLE_ROW = 74;
 
 /** Place the root in the middle of its column and its neighbours in the columns of the template, by their order there. */
-export function around(root: number, about: Pick<SiteAbout, "template" | "edges">, steps: number): Around & { height: number } {
+export function around(root: number, about: Pick<SiteAbout, "template" | "edges">, steps: number, isNarrow = false): Around & { height: number } {
   const kept = within(root, about.edges, steps);
+  const { columns: xs, width } = isNarrow ? NARROW : WIDE;
   const columns: number[][] = [[], [], []];
   for (const node of kept) columns[Math.min(2, Math.max(0, Math.round(about.template[node]!.x)))]!.push(node);
   for (const column of columns) column.sort((a, b) => about.template[a]!.y - about.template[b]!.y);
@@ -32,9 +35,9 @@ export function around(root: number, about: Pick<SiteAbout, "template" | "edges"
   const nodes = columns.flatMap((column, place) => {
     const free = height - 34, gap = Math.min(gaps[place]! * 1.4, free / Math.max(1, column.length));
     const first = 30 + (free - gap * column.length) / 2 + gap / 2;
-    return column.map((node, row) => ({ node, x: COLUMNS[place]!, y: first + row * gap }));
+    return column.map((node, row) => ({ node, x: xs[place]!, y: first + row * gap }));
   });
-  return { nodes, edges: about.edges.filter((edge) => kept.has(edge.source) && kept.has(edge.target)), columns: COLUMNS, height };
+  return { nodes, edges: about.edges.filter((edge) => kept.has(edge.source) && kept.has(edge.target)), columns: xs, width, height };
 }
 
 /** Return the neighbour of a node in a direction, for the arrow keys. */

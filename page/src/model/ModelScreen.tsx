@@ -1,7 +1,7 @@
 // What the model found and what it missed, in the same size; no figure without its count.
 import type { ModelCard } from "../api/types";
 import { NBSP, count, percent } from "../lib/format";
-import { readCard, type Family, levelWords } from "../lib/card";
+import { levelRows, readCard, type Family } from "../lib/card";
 import { useResource } from "../store/resource";
 import { about } from "../store/site";
 import { Icon } from "../ui/Icon";
@@ -42,7 +42,7 @@ function Shown({ card, path }: { card: ModelCard; path: string }) {
             {card.commissioning && <CommissioningRecord record={card.commissioning} />}
             {read.reliability && <Calibration bins={read.reliability} />}
             <section class="card"><header><h2>What decides about alarms</h2></header>
-              <dl class="body about-node">{Object.entries(card.levels).filter(([, value]) => typeof value !== "object" || value === null).map(([name, value]) => [<dt key={name}>{levelWords(name)}</dt>, <dd key={`${name}-value`}>{typeof value === "number" ? Number(value.toFixed(3)) : value === null ? "none" : String(value)}</dd>])}</dl></section>
+              <dl class="body about-node">{levelRows(card.levels).map((row) => [<dt key={row.name}>{row.words}</dt>, <dd key={`${row.name}-value`}>{row.value}</dd>])}</dl></section>
           </div>
           {read.families.length > 0 && <Families rows={read.families} />}
           <div class={`stack ${read.families.length ? "" : "no-families"}`}>

@@ -1,26 +1,22 @@
 // The incidents of today as bars: an alarm stands, settles, is closed.
-import type { IncidentLine, ScoreHistory } from "../api/types";
-import { clock, ms } from "../lib/format";
+import type { IncidentLine } from "../api/types";
+import { clock, ms, shorten } from "../lib/format";
 import { titleOf } from "../lib/order";
 import { here } from "../store/router";
 
-interface Props { incidents: IncidentLine[]; scores: ScoreHistory | null; clearAt: number; now: number; zone?: string }
-const WIDTH = 970, LEFT = 4, LANE = 14;
+interface Props { incidents: IncidentLine[]; now: number; zone?: string }
+const WIDTH = 970, LEFT = 216, RIGHT = 4, LANE = 14; // names stand left of the bars
+const MOST_LETTERS = 34;
 
-/** Return when the alarm of an incident last stood: its zone's P was above the level that clears it. Null if no score tells. */
-function stoodUntil(item: IncidentLine, scores: ScoreHistory | null, clearAt: number, end: number): number | null {
-  const p = scores?.series.find((one) => one.name === (item.zone ?? ""))?.p;
-  if (!p || ms(item.since) < scores!.times[0]!) return null;
-  const last = p.findLastIndex((one, place) => one !== null && one >= clearAt && scores!.times[place]! <= end);
-  return last < 0 ? null : Math.min(end, Math.max(ms(item.since), scores!.times[last]! + scores!.bucket_ms));
-}
+/** Return when the last alarm of an incident went back in range; the end of its bar if one stands or nobody noted it. */
+const stoodUntil = (item: IncidentLine, end: number): number => (item.cleared ? Math.min(end, ms(item.cleared)) : end);
 
-export function Lanes({ incidents, scores, clearAt, now, zone }: Props) {
+export function Lanes({ incidents, now, zone }: Props) {
   const shown = incidents.filter((item) => item.part_of === null).slice(0, 8).sort((a, b) => ms(a.since) - ms(b.since));
   if (!shown.length) return null;
   const from = Math.min(now - 4 * 3_600_000, Math.max(ms(shown[0]!.since) - 1_800_000, now - 24 * 3_600_000));
   const to = now + (now - from) * 0.06;
-  const x = (at: number) => LEFT + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - 2 * LEFT);
+  const x = (at: number) => LEFT + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT - RIGHT);
   const step = Math.max(1_800_000, Math.ceil((now - from) / 9 / 1_800_000) * 1_800_000);
   const ticks: number[] = [];
   for (let at = Math.ceil(from / step) * step; at < now - step / 3; at += step) ticks.push(at);
@@ -35,14 +31,12 @@ export function Lanes({ incidents, scores, clearAt, now, zone }: Props) {
           ))}
           {shown.map((item, lane) => {
             const end = item.closed ? ms(item.closed) : now, begin = x(ms(item.since)), label = titleOf(item).replace(" ·", "");
-            const stood = item.state === "unacknowledged" || item.state === "acknowledged" ? end : (stoodUntil(item, scores, clearAt, end) ?? end);
-            const isLeft = begin > 220, isInside = !isLeft && x(end) > WIDTH - 240;
+            const stood = stoodUntil(item, end), isOver = stood < now;
             return (
               <a key={item.id} href={here("incident", item.id)} data-priority={item.priority}>
-                <rect class={`bar ${item.state === "unacknowledged" || item.state === "acknowledged" ? "" : "over"}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(stood) - begin)} height="7" />
+                <rect class={`bar ${isOver ? "over" : ""}`} x={begin} y={lane * LANE + 4} width={Math.max(3, x(stood) - begin)} height="7" />
                 {stood < end && <line class="settle" x1={x(stood)} x2={x(end)} y1={lane * LANE + 7.5} y2={lane * LANE + 7.5} />}
-                {isInside && <rect class="plate" x={begin + 4} y={lane * LANE + 2} width={label.length * 6.4 + 8} height="11" />}
-                <text x={isLeft ? begin - 6 : isInside ? begin + 8 : x(end) + 6} y={lane * LANE + 12} text-anchor={isLeft ? "end" : "start"}>{label}</text>
+                <text x={begin - 6} y={lane * LANE + 12} text-anchor="end">{shorten(label, MOST_LETTERS)}<title>{label}</title></text>
               </a>
             );
           })}

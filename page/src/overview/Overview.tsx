@@ -20,7 +20,7 @@ import { Lanes } from "./Lanes";
 import { Legend } from "./Legend";
 import { PlannedStops } from "./PlannedStops";
 import { OpenIncidents, PutAsideCard, WhatIsStale } from "./SideCards";
-import { SaidState } from "./SaidState";
+import { SaidState, ViewerNote } from "./SaidState";
 import { Strips } from "./Strips";
 import { partsOf } from "../lib/places";
 import { ZoneTile } from "./ZoneTile";
@@ -47,11 +47,12 @@ export function Overview() {
               <Button refused={refusal("stop")} onClick={() => (dialog.value = { kind: "stop" })}><Icon name="pause" /> Plan a stop...</Button>
             </div>
           </Counters>
+          <ViewerNote />
           <SaidState now={now} about={site} zone={zone.value} plant={plant} scores={history.value} />
           <PlannedStops now={now} zone={zone.value} />
           {layout === "tiles" ? <Tiles history={history.value} /> : layout === "matrix" ? <Faces about={site} zones={now.zones} stops={now.planned_stops} /> : <Strips about={site} zones={now.zones} />}
           {layout !== "strip" && <Legend levels={site.levels} />}
-          {layout !== "strip" && <Lanes incidents={recent} scores={history.value} clearAt={site.levels.clear_at} now={plant} zone={zone.value} />}
+          {layout !== "strip" && <Lanes incidents={recent} now={plant} zone={zone.value} />}
         </div>
         <div class="stack">
           <OpenIncidents items={open.value} reading={reading.value} now={plant} brief={layout !== "tiles"} />

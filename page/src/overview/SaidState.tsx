@@ -2,6 +2,8 @@
 import type { ScoreHistory, SiteAbout, SiteState } from "../api/types";
 import { clock, count, day, duration, ms } from "../lib/format";
 import { here } from "../store/router";
+import { events } from "../store/journal";
+import { session } from "../store/session";
 import { open } from "../store/site";
 
 interface Props { now: SiteState; about: SiteAbout; zone?: string; plant: number; scores: ScoreHistory | null }
@@ -18,10 +20,20 @@ export function SaidState(props: Props) {
   }
   if (!now.is_warm)
     return <Said title="Nothing has been judged yet." text={`The windows fill${now.warm_at ? ` until ${clock(ms(now.warm_at), zone)}` : ""}. Until then every node is unknown.`} />;
+  const unknown = stillUnknown(now, about, plant);
+  if (unknown > 0) return <Said title="Data is back." text={`Unknown for ${unknown} more minute${unknown === 1 ? "" : "s"}.`} isHatched />;
   if (now.is_flood) return <Flood now={now} zone={zone} />;
   if (now.learning) return <Learning now={now} says={now.learning} zone={zone} plant={plant} />;
   if (!open.value.length && !now.stale.length && now.counters.unknown === 0) return <NothingWrong now={now} about={about} plant={plant} zone={zone} scores={props.scores} />;
   return null;
+}
+
+const SETTLE_ROWS = 10; // after a silence
+
+/** Return for how many minutes nodes stay unknown after a silence of the source; 0 if there was none. */
+function stillUnknown(now: SiteState, about: SiteAbout, plant: number): number {
+  const back = events.value.find((event) => event.site === about.name && event.kind === "source.found");
+  return back && now.counters.unknown ? Math.max(0, Math.ceil((SETTLE_ROWS * about.step_s * 1000 - (plant - ms(back.time))) / 60_000)) : 0;
 }
 
 /** The first sentence as the headline, the rest below it, and how far it has come. */
@@ -45,6 +57,10 @@ function Learning({ now, says, zone, plant }: { now: SiteState; says: string; zo
 function Said({ title, text, isHatched = false }: { title: string; text: string; isHatched?: boolean }) {
   return <div class={`card said-state ${isHatched ? "strong-edge" : ""}`} role="status"><h2 class="strong">{title}</h2><p class="dim">{text}</p></div>;
 }
+
+/** Say to somebody who may only look why buttons are off. */
+export const ViewerNote = () =>
+  session.value?.role === "viewer" ? <Said title="You are looking as a viewer." text="Acknowledge, shelve and judge need the operator role." /> : null;
 
 function NothingWrong({ now, about, plant, zone, scores }: Props) {
   const since = now.no_incident_since ?? now.last_closed ? ms((now.no_incident_since ?? now.last_closed)!) : null;

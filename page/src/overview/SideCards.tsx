@@ -1,7 +1,7 @@
 // Beside the zones: what is open, what is stale, what is put aside.
 import type { IncidentLine, SiteState } from "../api/types";
 import { stateWord } from "../lib/codes";
-import { clock, count, drifted, duration, formatP, ms, sayP } from "../lib/format";
+import { clock, count, drifted, duration, formatP, moment, ms, sayP } from "../lib/format";
 import { titleOf, worstFirst } from "../lib/order";
 import { say, type Reading } from "../lib/sentence";
 import { here } from "../store/router";
@@ -23,11 +23,11 @@ export function OpenIncidents({ items, reading, now, brief }: { items: IncidentL
               <span>{glyphOrLetter(item)}</span>
               <span>
                 <strong>{titleOf(item)}</strong>
-                {!brief && <div class="small dim">{item.state === "returned" ? "back in its normal range" : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
+                {!brief && <div class="small dim">{item.state === "returned" ? `back in its normal range${item.cleared ? ` since ${moment(ms(item.cleared), now, reading.zone)}` : ""}` : say(item.evidence, item.evidence_parts, [item.since], reading)}</div>}
                 <div class="small faint">{standing(item, now, reading.zone)}</div>
               </span>
               <span class="p small"><strong>{item.state === "returned" ? `was ${formatP(item.p)}` : sayP(item.p)}</strong>
-                <div class="dim">since {clock(ms(item.since), reading.zone)}</div>
+                <div class="dim">since {moment(ms(item.since), now, reading.zone)}</div>
                 {item.state !== "returned" && drifted(item.p, item.p_now) && <div class="dim">now {formatP(item.p_now)}</div>}
               </span>
             </a>
@@ -49,7 +49,7 @@ const glyphOrLetter = (item: IncidentLine) =>
 export function standing(item: IncidentLine, now: number, zone?: string): string {
   if (item.state === "unacknowledged") return `unacknowledged for ${duration(now - ms(item.announced ?? item.time))}`;
   if (item.state === "returned") return "returned, not acknowledged";
-  if (item.last_note) return `${item.last_note.by} ${clock(ms(item.last_note.time), zone)}${item.last_note.text ? `: “${item.last_note.text}”` : ""}`;
+  if (item.last_note) return `${item.last_note.by} ${moment(ms(item.last_note.time), now, zone)}${item.last_note.text ? `: “${item.last_note.text}”` : ""}`;
   return stateWord(item.state);
 }
 

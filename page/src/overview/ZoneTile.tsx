@@ -1,12 +1,13 @@
 // One zone: name, codes, root, nodes, the value people ask for, and its largest P over time.
 import { memo } from "../ui/memo";
 import type { IncidentLine, ScoreHistory, SiteAbout, StalePoint, PutAside, ZoneInfo, ZoneState } from "../api/types";
-import { clock, formatP, formatValue, ms, NBSP, type Temperature } from "../lib/format";
+import { clock, formatP, formatValue, moment, ms, NBSP, type Temperature } from "../lib/format";
 import { stateWord } from "../lib/codes";
 import { shortName } from "../lib/zones";
 import { here } from "../store/router";
 import { Glyph, Letter } from "../ui/Glyph";
 import { NodeMatrix } from "./NodeMatrix";
+import { asOfSlowly } from "../store/site";
 import { zoneAddress } from "../lib/places";
 import { ScoreStrip } from "./ScoreStrip";
 
@@ -18,10 +19,10 @@ export interface TileProps {
 /** Return the two lines under a zone's name. */
 export function tileWords(props: TileProps): { what: string; since: string; isNormal: boolean } {
   const { now, incident, stale, aside, zone } = props;
-  const time = (text: string | null) => (text ? clock(ms(text), zone) : "unknown");
+  const time = (text: string | null) => (text ? moment(ms(text), asOfSlowly.peek() ?? ms(text), zone) : "unknown");
   if (now.state === "unacknowledged" || now.state === "acknowledged")
     return { what: now.root ?? "alarm", since: `now ${props.pNow ?? "unknown"} · since ${time(now.since)}`, isNormal: false };
-  if (now.state === "returned") return { what: now.root ?? "alarm", since: `back in range${incident?.closed ? ` ${time(incident.closed)}` : ""}`, isNormal: false };
+  if (now.state === "returned") return { what: now.root ?? "alarm", since: `back in range${incident?.cleared ? ` since ${time(incident.cleared)}` : ""}`, isNormal: false };
   if (now.state === "unknown" || stale.length) {
     const first = stale.map((point) => point.since).filter((since) => since !== null).sort()[0];
     const what = stale.length ? `${stale.length} point${stale.length === 1 ? "" : "s"} silent` : "unknown";

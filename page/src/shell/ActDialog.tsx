@@ -4,7 +4,7 @@ import { ApiError, post } from "../api/client";
 import type { Disposition, Order, Result } from "../api/types";
 import { ASKING, askingTitle } from "../lib/asking";
 import { DISPOSITIONS } from "../lib/codes";
-import { clock, duration, zoneName } from "../lib/format";
+import { clock, NBSP, zoneName } from "../lib/format";
 import { keepDraft, takeDraft, type Open, type Thing } from "../store/dialogs";
 import { loseSession, session } from "../store/session";
 import { about, asOf, refresh, zone } from "../store/site";
@@ -114,7 +114,7 @@ function ForHowLong({ hours, setHours, until }: { hours: number; setHours: (hour
   return (
     <div>
       <p class="strong">For how long</p>
-      <Segments label="For how long" value={hours} onChange={setHours} options={HOURS.map((value) => ({ value, title: duration(value * 3_600_000) }))} />
+      <Segments label="For how long" value={hours} onChange={setHours} options={HOURS.map((value) => ({ value, title: `${value}${NBSP}h` }))} />
       <p class="small dim">
         Back at {until} {zoneName(now, zone.value)}{zoneName(now, zone.value) !== "UTC" && ` (${clock(now + hours * 3_600_000, "UTC")} UTC)`}. At most 24 h; more needs a fresh decision.
       </p>

@@ -1,7 +1,7 @@
 // Does anything need me? The same place and height on every screen, also while loading or cut off.
 import type { IncidentLine, Priority } from "../api/types";
 import { PRIORITIES } from "../lib/codes";
-import { clock, duration, ms, plural, sayP, day } from "../lib/format";
+import { clock, duration, moment, ms, plural, sayP, day } from "../lib/format";
 import { say } from "../lib/sentence";
 import { tick } from "../store/clock";
 import { ask, thingOf } from "../store/dialogs";
@@ -75,7 +75,7 @@ function Counts() {
 function Slot({ item, place }: { item: IncidentLine; place: "first" | "second" }) {
   const words = item.state === "returned"
     ? "back in range, waits for you"
-    : `${sayP(item.p)}, since ${clock(ms(item.since), zone.value)}${item.evidence ? `; ${say(item.evidence, item.evidence_parts, [item.since], reading.value)}` : ""}`;
+    : `${sayP(item.p)}, since ${moment(ms(item.since), asOf.peek() ?? ms(item.since), zone.value)}${item.evidence ? `; ${say(item.evidence, item.evidence_parts, [item.since], reading.value)}` : ""}`;
   useEffect(() => note(`bar-${place}`, item.id), [item.id]);
   return (
     <div class={`slot ${place}`}>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError, post } from "../api/client";
 import type { Case, Injection } from "../api/types";
-import { byFamily, kinds, strength } from "../lib/cases";
+import { byFamily, caseWords, kinds, orderWords, strength } from "../lib/cases";
 import { clock, minutesUntil } from "../lib/format";
 import { shortName } from "../lib/zones";
 import { useKeys } from "../shell/keyboard";
@@ -42,7 +42,7 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
     setProblem("");
     try {
       const made = await post<Injection>(`/sites/${encodeURIComponent(site.name)}/injections`, { case: chosen.name, zone: place, in_minutes: Math.min(1440, minutes), minutes: lasts || null });
-      say(`Injected into ${zoneTitle(place)}: ${made.title || made.case}, from ${clock(Date.parse(made.start), timeZone.value)}.`);
+      say(`Injected into ${zoneTitle(place)}: ${caseWords(made.title || made.case)}, from ${clock(Date.parse(made.start), timeZone.value)}.`);
       refreshSoon();
       onInjected(made.id);
     } catch (error) {
@@ -73,7 +73,7 @@ export function NextAttack({ cases, running, onInjected }: { cases: Case[]; runn
         {delay === 0 && <p><input class="field" type="time" aria-label="At" value={at} onInput={(event) => setAt(event.currentTarget.value)} /></p>}
         <p /><Segments label="For how long" value={lasts} onChange={setLasts} options={LASTS} />
         <hr />
-        <p>{chosen ? <>In <strong>{zoneTitle(place)}</strong>: {chosen.title || chosen.name} ({chosen.target_names.join(", ")}), strength <strong>{strength(chosen)}</strong>, from {clock(start, timeZone.value)}
+        <p>{chosen ? <>In <strong>{zoneTitle(place)}</strong>: <strong>{orderWords(chosen)}</strong>, from {clock(start, timeZone.value)}
           {lasts ? <> for <strong>{lasts >= 60 ? `${lasts / 60} h` : `${lasts} min`}</strong></> : ""}. The detector is not informed.</> : "There is no case to choose."}</p>
         <p role="alert" class="strong">{problem}</p>
         <Button kind="main" shortcut="i" refused={refusal("inject") ?? (!chosen || !place ? "Choose a case and a zone first." : delay === 0 && !at ? "Say at what time." : null)} onClick={() => void inject()}>Inject into {zoneTitle(place)}</Button>

@@ -1,6 +1,7 @@
 // The score card of this run, and what its figures are not.
 import type { Injections } from "../api/types";
-import { clock, ms } from "../lib/format";
+import { caseWords } from "../lib/cases";
+import { clock, ms, NBSP } from "../lib/format";
 import { here } from "../store/router";
 import { RunActions } from "./RunActions";
 import { about, zone, zoneTitle } from "../store/site";
@@ -27,8 +28,8 @@ export function ScoreCard({ value, shown, choose }: { value: Injections; shown: 
             <tbody>
               {rows.map((item) => (
                 <tr key={item.id} aria-selected={item.id === shown}>
-                  <td><button class="link" onClick={() => choose(item.id)}>{clock(ms(item.start), zone.value)}</button></td><td class="nowrap">{zoneTitle(item.zone)}</td>
-                  <td>{item.title || item.case}{item.found.incident && <div class="small dim">named: <a href={here("incident", item.found.incident)}>{item.found.named ?? "its incident"}</a></div>}</td>
+                  <td><button class="link" onClick={() => choose(item.id)}>{clock(ms(item.start), zone.value)}</button></td><td>{zoneTitle(item.zone).replace(/ (\d+)$/, `${NBSP}$1`)}</td>
+                  <td>{caseWords(item.title || item.case)}{item.found.incident && <div class="small dim">named: <a href={here("incident", item.found.incident)}>{item.found.named ?? "its incident"}</a></div>}</td>
                   <td class="right nowrap">{item.found.minutes === null ? (item.state === "over" ? "not found" : item.state) : `${item.found.minutes.toFixed(0)} min`}</td>
                   <td>{item.found.hit ? <span role="img" aria-label={item.found.hit}>{SIGNS[item.found.hit]}</span> : ""}</td>
                 </tr>

@@ -4,6 +4,7 @@ import { ApiError, query, remove } from "../api/client";
 import type { History, Incident, Injection, Priority, ScoreHistory } from "../api/types";
 import { P_RANGE, Plot, type Line, type Mark } from "../charts/Plot";
 import { SignalChart } from "../charts/SignalChart";
+import { caseWords } from "../lib/cases";
 import { clock, formatP, iso, ms } from "../lib/format";
 import { nearestPoints } from "../lib/nearest";
 import { useResource } from "../store/resource";
@@ -43,7 +44,7 @@ function One({ injection, minute, onStopped }: { injection: Injection; minute: n
     <section class="card" aria-label="The attack that is watched">
       <header><h2 class="strong wraps">{zoneTitle(injection.zone)}: {title}</h2>{injection.state !== "over" && <Stop injection={injection} onStopped={onStopped} />}</header>
       <div class="body">
-        <p class="dim">{injection.title || injection.case}, injected by {injection.by}{injection.stopped_by ? `, stopped by ${injection.stopped_by}` : ""}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
+        <p class="dim">{caseWords(injection.title || injection.case)}, injected by {injection.by}{injection.stopped_by ? `, stopped by ${injection.stopped_by}` : ""}{found.incident && <>; <a href={here("incident", found.incident)}>its incident</a></>}</p>
         <Moments injection={injection} priority={priority} />
         <Part of={scores} what="history of P">{(value) => <AllNodes value={value} injection={injection} priority={priority} marks={marks} start={start} end={end ?? now} />}</Part>
         <Part of={history} what="history">
@@ -65,7 +66,7 @@ function Stop({ injection, onStopped }: { injection: Injection; onStopped: () =>
     setStopping(true);
     try {
       await remove(`/sites/${encodeURIComponent(about.value!.name)}/injections/${encodeURIComponent(injection.id)}`);
-      say(`${injection.state === "planned" ? "Taken back" : "Stopped"}: ${zoneTitle(injection.zone)}, ${injection.title || injection.case}.`);
+      say(`${injection.state === "planned" ? "Taken back" : "Stopped"}: ${zoneTitle(injection.zone)}, ${caseWords(injection.title || injection.case)}.`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       say(`Not stopped: ${error.message}`);

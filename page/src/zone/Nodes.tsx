@@ -21,8 +21,8 @@ export function Nodes({ zone, title, nodes, chosen }: { zone: string; title: str
     <section class="card" aria-label={`${nodes.length} nodes of ${title}`}>
       <header><h2 class="cut" title={title}>{nodes.length} nodes of {title}</h2><span class="aside nowrap">value · expected · P(attack)</span></header>
       <table class="node-table">
-        <colgroup><col width="26" /><col /><col width="90" /><col width="70" /><col width="58" /><col width="38" /></colgroup>
-        <thead class="hidden-text"><tr><th>kind</th><th>node</th><th>point</th><th>value</th><th>expected</th><th>P</th></tr></thead>
+        <colgroup><col width="24" /><col /><col width="86" class="mono" /><col width="68" /><col width="56" /><col width="40" /></colgroup>
+        <thead class="hidden-text"><tr><th>kind</th><th>node</th><th class="mono">point</th><th>value</th><th>expected</th><th>P</th></tr></thead>
         {GROUPS.filter(([, kinds]) => ordered.some((node) => kinds.includes(node.kind))).map(([name, kinds]) => (
           <tbody key={name}>
             <tr class="kind"><td colSpan={6}>{name}</td></tr>
@@ -45,7 +45,7 @@ function Row({ node, zone, isChosen }: { node: NodeNow; zone: string; isChosen: 
   return (
     <tr aria-selected={isChosen} onClick={() => go(address)}>
       <td><NodeShape kind={node.kind} level={level} priority={known?.priority} label={node.kind} size={14} /></td>
-      <td class={node.disagrees || level === 3 ? "strong" : ""} title={node.name}><a href={address}>{shortWords(node.name)}</a> {node.state !== "normal" && node.state !== "unknown" && <Letter state={node.state} />}</td>
+      <td class={`name ${node.disagrees || level === 3 ? "strong" : ""}`} title={node.name}><a href={address}>{shortWords(node.name)}</a> {node.state !== "normal" && node.state !== "unknown" && <Letter state={node.state} />}</td>
       <td class="mono" title={node.role}>{node.role}</td>
       <td class="right">{!isMeasured ? "–" : node.value === null ? <span class="row"><span class="hatch-box" />unknown</span>
         : <><span class={node.disagrees ? "strong" : ""}>{formatNumber(node.value, node.unit, decimals, choice, states, low)}</span>{!states.length && <span class="small dim"> {shownUnit(node.unit, choice)}</span>}{!node.is_fresh && <span class="hatch-box" role="img" aria-label="stale" />}</>}</td>

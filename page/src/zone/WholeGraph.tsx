@@ -1,11 +1,11 @@
 // Where a node sits in its zone: all nodes and edges, its own in bold.
 import { memo } from "../ui/memo";
 import type { NodeNow } from "../api/types";
-import { formatP } from "../lib/format";
+import { formatP, shorten } from "../lib/format";
 import { levelOf } from "../lib/levels";
 import { here } from "../store/router";
 import { zoneAddress } from "../lib/places";
-import { about, nodeOf } from "../store/site";
+import { about } from "../store/site";
 
 const WIDTH = 330, HEIGHT = 360, LEFT = 36, RIGHT = 300;
 
@@ -33,7 +33,7 @@ export const WholeGraph = memo(function WholeGraph({ zone, role, nodes }: { plac
               <a key={node.role} class="thing" href={here("zones", zoneAddress(zone, node.role))} aria-label={`${node.name}, ${node.kind}, P ${formatP(p)}`} aria-current={isChosen ? "true" : undefined}>
                 <circle class="halo" cx={x(place)} cy={y(place)} r="10" />
                 <use href={`#${node.kind}`} class="node" data-kind={node.kind} data-priority={node.priority} data-level={levelOf(p, site.levels)} x={x(place) - size / 2} y={y(place) - size / 2} width={size} height={size} />
-                {isChosen && <text aria-hidden="true" class="bold" x={Math.min(Math.max(x(place), 8 + node.name.length * 3.6), WIDTH - 8 - node.name.length * 3.6)} y={y(place) - 14} text-anchor="middle">{nodeOf.value.get(role)?.name}</text>}
+                {isChosen && <Name name={shorten(node.name, 34)} x={x(place)} y={y(place) - 14} />}
               </a>
             );
           })}
@@ -44,3 +44,9 @@ export const WholeGraph = memo(function WholeGraph({ zone, role, nodes }: { plac
 });
 
 const isOwn = (edge: { source: number; target: number }, node: number): boolean => edge.source === node || edge.target === node;
+
+/** The name of the chosen node, moved so far to the side that it stays within the picture. */
+function Name({ name, x, y }: { name: string; x: number; y: number }) {
+  const half = 8 + name.length * 3.6;
+  return <text aria-hidden="true" class="bold" x={Math.min(Math.max(x, half), WIDTH - half)} y={y} text-anchor="middle">{name}</text>;
+}

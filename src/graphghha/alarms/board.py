@@ -37,6 +37,7 @@ _WORST_FIRST = (
     IsaState.OUT_OF_SERVICE,
     IsaState.NORMAL,
 )
+_STANDING = (STATE_NAMES[IsaState.UNACKNOWLEDGED], STATE_NAMES[IsaState.ACKNOWLEDGED])
 _EVENT_OF_VERB = {
     Verb.ACK: "acknowledged",
     Verb.SHELVE: "shelved",
@@ -96,7 +97,7 @@ class AlarmBoard:
         for body, members in changed:
             self._owner.update((member, body["id"]) for member in members)
             known = self.incidents.get(body["id"])
-            defaults = {"annunciated": None, "closed": None, "disposition": None, "version": 0}
+            defaults = {"annunciated": None, "cleared": None, "closed": None, "disposition": None, "version": 0}
             self.incidents[body["id"]] = defaults | (known or {}) | body
             grown.append(body["id"])
         for key in closed:
@@ -262,5 +263,13 @@ class AlarmBoard:
 
     def _incident_event(self, now_ms: int, kind: str, key: str) -> Event:
         body = self.incidents[key]
+        body["cleared"] = self._cleared(now_ms, key)
         body["state"], body["version"] = self._state(key), body["version"] + 1
         return Event(now_ms, kind, dict(body))
+
+    def _cleared(self, now_ms: int, key: str) -> str | None:
+        """Return when the last alarm of an incident went back in range; None if one stands, or nobody noted it."""
+        body = self.incidents[key]
+        if any(self.alarm(node).active for node in self._members(key)):
+            return None
+        return body.get("cleared") or (iso(now_ms) if body["state"] in _STANDING else None)

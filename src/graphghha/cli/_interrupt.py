@@ -14,7 +14,7 @@ _HINTS = {
     "alarms": "what was recorded is in the journal",
     "bench": "`bench paper` goes on with the experiments it lacks; others start again",
     "commission": "no model was written; start the same command again",
-    "demo": "nothing is kept without --state; start it again",
+    "demo": "with --state the same command goes on where it stopped; without it nothing is kept",
     "evaluate": "no report was written; start the same command again (--work keeps fitted baselines)",
     "serve": "the same command goes on where it stopped",
     "simulate": "no file was left half written; start the same command again",

@@ -181,7 +181,8 @@ def subject(body: dict[str, Any]) -> str:
 def event_line(kind: str, body: dict[str, Any], display: Display = PLAIN) -> str:
     """Return one line about an event of an incident."""
     if kind == "incident.closed":
-        return f"{subject(body)} is back in range"
+        since = f" since {display.clock(body['cleared'], body['closed'])}" if body.get("cleared") else ""
+        return f"{subject(body)} is back in range{since}"
     text = sentence(body, display)
     match kind:
         case "incident.held" if body.get("part_of"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from graphghha._version import __version__
@@ -20,6 +20,7 @@ from graphghha.web.contract.common import Problem
 from graphghha.web.guard import Guard
 from graphghha.web.library import Library, origin
 from graphghha.web.openapi import describe, operation_id
+from graphghha.web.page_files import page_file
 from graphghha.web.routes import access, incidents, live, sites
 from graphghha.web.routes.access import set_cookie
 from graphghha.web.stream import Broadcaster
@@ -100,7 +101,7 @@ def _add_page(app: FastAPI, parts: Context) -> None:
             return PlainTextResponse(NO_PAGE, status_code=404 if path else 200)
         is_named_by_hash = file.parent != static
         caching = "public, max-age=31536000, immutable" if is_named_by_hash else "no-cache"
-        return FileResponse(file, headers={"Cache-Control": caching})
+        return page_file(file, request, caching)
 
 
 def _file(static: Path, path: str) -> Path | None:

@@ -114,7 +114,7 @@ def to_story(event: StoredEvent) -> Story | None:
         return None
     text, parts = sentence(kind, body), in_parts(lambda display: sentence(kind, body, display))
     if kind == "incident.updated":
-        text = f"Now {body.get('state')}, {len(body.get('alarms', ()))} nodes."
+        text = _update(body)
         parts = [text]
     return Story(
         number=event.number,
@@ -125,6 +125,19 @@ def to_story(event: StoredEvent) -> Story | None:
         text=text,
         parts=parts,
     )
+
+
+def _update(body: Mapping[str, Any]) -> str:
+    """Return what is new about an incident, in a sentence."""
+    alarms = len(body.get("alarms", ()))
+    nodes = "1 node" if alarms == 1 else f"{alarms} nodes"
+    match body.get("state"):
+        case "returned":
+            return "Back in range, not acknowledged."
+        case "normal" if body.get("cleared"):
+            return "Back in range, acknowledged."
+        case state:
+            return f"Now {state}, {nodes}."
 
 
 def _text(value: Any) -> str | None:

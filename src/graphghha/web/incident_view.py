@@ -152,6 +152,7 @@ def _line(
         "since": str(body.get("since", body.get("time", ""))),
         "time": str(body.get("time", "")),
         "announced": body.get("annunciated"),
+        "cleared": body.get("cleared"),
         "closed": body.get("closed"),
         "is_open": body.get("closed") is None or body.get("state") != "normal",
         "is_drill": is_drill,

@@ -45,6 +45,34 @@ def test_an_incident_leaves_the_board_once_it_is_closed_and_acknowledged():
     assert made.incidents == {} and made.states == {}
 
 
+def test_an_incident_says_when_its_last_alarm_went_back_in_range():
+    made = attacked()
+    made.update_alarms(2 * MINUTE, {"zone-01/flow": 0.95}, ())
+    made.update_incidents(2 * MINUTE, [incident(alarms=("valve", "flow"))], ())
+    made.update_alarms(3 * MINUTE, {}, ["zone-01/valve"])
+    assert made.update_incidents(3 * MINUTE, (), ()) == []  # the flow still stands
+    made.apply(command(Verb.ACK), 4 * MINUTE)
+    made.update_alarms(5 * MINUTE, {}, ["zone-01/flow"])
+    (event,) = made.update_incidents(5 * MINUTE, (), ())
+    assert (event.body["state"], event.body["cleared"]) == ("normal", "1970-01-01T00:05:00Z")
+    made.update_alarms(6 * MINUTE, {"zone-01/flow": 0.95}, ())
+    assert [event.body["cleared"] for event in made.update_incidents(6 * MINUTE, (), ())] == [None]
+    made.update_alarms(7 * MINUTE, {}, ["zone-01/flow"])
+    made.update_incidents(7 * MINUTE, (), ())
+    (event,) = made.update_incidents(9 * MINUTE, (), ["i-1"])
+    assert (event.body["cleared"], event.body["closed"]) == ("1970-01-01T00:07:00Z", "1970-01-01T00:09:00Z")
+
+
+def test_nobody_notes_when_an_alarm_that_was_put_aside_went_back_in_range():
+    made = attacked()
+    made.apply(command(Verb.SHELVE, reason="known", for_ms=5 * MINUTE), MINUTE)
+    made.update_alarms(2 * MINUTE, {}, ["zone-01/valve"])
+    assert made.update_incidents(2 * MINUTE, (), ()) == []
+    made.update_alarms(6 * MINUTE, {}, ())
+    (event,) = made.update_incidents(6 * MINUTE, (), ())
+    assert (event.body["state"], event.body["cleared"]) == ("returned", None)
+
+
 def test_an_incident_is_in_the_worst_state_of_its_alarms():
     made = attacked()
     made.apply(command(Verb.ACK), MINUTE)

@@ -26,6 +26,8 @@ def test_sentences_name_zone_node_class_probability_and_time_and_only_what_is_un
     assert sentence(body) == f"{head}; {BY_PATTERN}"
     assert "p > 0.99" in sentence(body | {"probability": 0.9998}), "never rounded to certainty"
     assert event_line("incident.closed", body) == "Zone 7: cooling coil is back in range"
+    over = body | {"cleared": "2018-07-02T15:30:00Z", "closed": "2018-07-02T19:30:00Z"}
+    assert event_line("incident.closed", over) == "Zone 7: cooling coil is back in range since 15:30 UTC"
     assert subject({"zone": None, "name": "pump"}) == "pump"
 
 

@@ -1,5 +1,6 @@
 """Who gets in: every route for every role, logins, cookies, origins, hosts, one-time addresses."""
 
+import gzip
 import re
 
 import pytest
@@ -122,6 +123,14 @@ def test_the_page_is_served_and_nothing_beside_it(tmp_path):
         assert "immutable" in made.call("GET", "/assets/a-12ab.js").headers["cache-control"]
         for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/assets/../../secret.txt", "/missing.js"):
             assert b"secret" not in made.call("GET", path).body
+        packed = made.call("GET", "/", headers={"accept-encoding": "br, gzip"})
+        assert packed.headers["content-encoding"] == "gzip" and gzip.decompress(packed.body) == b"<p>page"
+        again = {"accept-encoding": "gzip", "if-none-match": packed.headers["etag"]}
+        assert made.call("GET", "/", headers=again).status == 304
+        (static / "index.html").write_text("<p>another page")
+        assert gzip.decompress(made.call("GET", "/", headers=again).body) == b"<p>another page"
+        plain = made.call("GET", "/", headers={"accept-encoding": "gzip;q=0"})
+        assert plain.body == b"<p>another page" and "content-encoding" not in plain.headers
 
 
 def test_a_flood_is_slowed_and_forgotten():

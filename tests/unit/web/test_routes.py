@@ -194,7 +194,9 @@ def test_exports_hold_no_formulas_and_all_columns(building):
     answer = building.call("GET", f"{API}/incidents/export?format=csv", role="viewer")
     rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
     assert len(rows) == building.get("/incidents")["total"] and rows[0]["id"]
-    assert "attachment" in answer.headers["content-disposition"]
+    days = [min(row["time"] for row in rows)[:10], max(row["time"] for row in rows)[:10]]
+    assert answer.headers["content-disposition"] == f'attachment; filename="office_alarms_{days[0]}_{days[1]}.csv"'
+    assert {row["utc_offset"] for row in rows} == {"UTC-05:00"}
     from graphghha.web.routes.incidents import _cell
 
     assert _cell("=cmd()") == "'=cmd()" and _cell(-1.5) == "-1.5"
@@ -205,6 +207,9 @@ def test_a_page_of_incidents_leads_to_the_next(building):
     second = building.get(f"/incidents?limit=1&cursor={first['next']}")
     assert first["total"] >= 2 and first["items"][0]["id"] != second["items"][0]["id"]
     assert building.get("/incidents?q=nothing-like-this")["total"] == 0
+    kinds = [building.get(f"/incidents?kind={kind}") for kind in ("controller", "actuator", "equipment", "sensor")]
+    assert sum(each["total"] for each in kinds) == first["total"]
+    assert all(item["kind"] == "actuator" for item in kinds[1]["items"])
     assert building.call("GET", f"{API}/incidents?cursor=x", role="viewer").status == 404
 
 

@@ -15,6 +15,7 @@ class IncidentFilter:
     sites: Sequence[str] | None = None
     zone: str | None = None
     root: str | None = None
+    roots: Sequence[tuple[str, str]] | None = None  # site and role
     states: Sequence[str] = ()
     priorities: Sequence[str] = ()
     is_open: bool | None = None
@@ -41,6 +42,9 @@ class IncidentFilter:
             if value is not None:
                 terms.append(term)
                 arguments.append(value)
+        if self.roots is not None:
+            terms.append(f"(site, root) IN (VALUES {','.join(['(?, ?)'] * len(self.roots))})" if self.roots else "0")
+            arguments += [each for pair in self.roots for each in pair]
         if self.is_open is not None:
             terms.append("is_open" if self.is_open else "NOT is_open")
         if self.is_judged is not None:
@@ -76,6 +80,12 @@ def count_query(wanted: IncidentFilter) -> tuple[str, list[Any]]:
     """Return the query for the number of incidents."""
     where, arguments = wanted.where()
     return f"SELECT count(*) FROM incidents WHERE {where}", arguments
+
+
+def span_query(wanted: IncidentFilter) -> tuple[str, list[Any]]:
+    """Return the query for the times of the oldest and the newest incident."""
+    where, arguments = wanted.where()
+    return f"SELECT min(time), max(time) FROM incidents WHERE {where}", arguments
 
 
 def note_incident(connection: sqlite3.Connection, number: int, site: str, body: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from graphghha.alarms import StoredEvent
 from graphghha.errors import JournalError
 from graphghha.monitor.journal.codec import unpack, unpack_rows, unpack_scores, unpack_times
 from graphghha.monitor.journal.compaction import zone_parts
-from graphghha.monitor.journal.incident_list import IncidentFilter, count_query, page_query
+from graphghha.monitor.journal.incident_list import IncidentFilter, count_query, page_query, span_query
 from graphghha.monitor.journal.reader import EVENT, Reader
 from graphghha.monitor.journal.schema import OF_PEOPLE, TARGET
 
@@ -58,6 +58,12 @@ class PageReader(Reader):
         """Return how many incidents there are."""
         query, arguments = count_query(wanted)
         return int(self._all(query, *arguments)[0][0])
+
+    def span_of_incidents(self, wanted: IncidentFilter) -> tuple[str | None, str | None]:
+        """Return the times of the oldest and the newest incident; None if there is none."""
+        query, arguments = span_query(wanted)
+        oldest, newest = self._all(query, *arguments)[0]
+        return oldest, newest
 
     def events_of_people(self, before: int | None, limit: int) -> list[StoredEvent]:
         """Return what people did and what was refused before a number, newest first."""

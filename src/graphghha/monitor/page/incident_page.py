@@ -75,7 +75,11 @@ def _head(body: dict[str, Any], display: Display, meaning: Sequence[str]) -> Ite
     yield f'<p class="meta">Incident {_text(body["id"])} · site {_text(body["site"])} · priority {_text(priority)}'
     yield f" · {_text(state)}</p><h1>{_text(headline(body, display))}</h1>"
     yield f"<p>{_text(_reasons(body, display))}</p>"
-    times = [("Since", body["since"]), ("announced", body["annunciated"]), ("back in range", body["closed"])]
+    times = [
+        ("Since", body["since"]),
+        ("announced", body["annunciated"]),
+        ("back in range", body.get("cleared") or body["closed"]),
+    ]
     shown = [f"{name} {display.moment(time)}" for name, time in times if time]
     yield f'<p class="soft">{_text("; ".join(shown))}</p>'
     for line in (*meaning, related_incident(body, display)):
@@ -170,7 +174,7 @@ def _marks(body: dict[str, Any], entries: Sequence[dict[str, Any]]) -> list[Mark
         (body["since"], "since", True),
         (body["annunciated"], "announced", False),
         (next(iter(acknowledged), None), "acknowledged", False),
-        (body["closed"], "back in range", True),
+        (body.get("cleared") or body["closed"], "back in range", True),
     ]
     times = [(parse_time_ms(text), word, is_left) for text, word, is_left in found if text]
     return [Mark(at, word, is_left, word == "since") for at, word, is_left in times if at is not None]

@@ -81,7 +81,12 @@ class IncidentLine(Answer):
     since: Time
     time: Time = Field(description="when it was found")
     announced: Time | None
-    closed: Time | None
+    cleared: Time | None = Field(
+        default=None,
+        description="when its last alarm went back in range; null: one stands, or it is not known (incidents of older "
+        "versions, alarms that were put aside)",
+    )
+    closed: Time | None = Field(description="some time after it was back in range")
     is_open: bool
     is_drill: bool = Field(description="the studio injected it")
     last_note: Note | None

@@ -3,8 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import chain
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -15,7 +18,7 @@ from graphghha.errors import GraphGHHAError, NotFoundError
 from graphghha.monitor.journal import IncidentFilter, PageReader
 from graphghha.web.access_store import Identity
 from graphghha.web.context import Context, Parts, Who, address, needs
-from graphghha.web.contract.common import Disposition, Priority, State
+from graphghha.web.contract.common import Disposition, Kind, Priority, State
 from graphghha.web.contract.incidents import (
     EventLine,
     Events,
@@ -48,6 +51,7 @@ def _wanted(
     site: Annotated[str | None, Query(max_length=64)] = None,
     zone: Annotated[str | None, Query(max_length=64)] = None,
     root: Annotated[str | None, Query(max_length=100)] = None,
+    kind: Annotated[list[Kind], Query(max_length=4, description="of the root")] = [],  # noqa: B006
     state: Annotated[list[State], Query(max_length=8)] = [],  # noqa: B006 - FastAPI copies it
     priority: Annotated[list[Priority], Query(max_length=4)] = [],  # noqa: B006
     is_open: Annotated[bool | None, Query(alias="open")] = None,
@@ -62,6 +66,7 @@ def _wanted(
         sites=sites,
         zone=zone,
         root=root,
+        roots=_roots(parts, sites, kind) if kind else None,
         states=state,
         priorities=priority,
         is_open=is_open,
@@ -71,6 +76,12 @@ def _wanted(
         to_time=None if to is None else iso(moment_ms(to, "to")),
         words=q,
     )
+
+
+def _roots(parts: Context, sites: Sequence[str], kinds: Sequence[Kind]) -> list[tuple[str, str]]:
+    """Return the nodes of these kinds, as site and role."""
+    templates = {site: parts.library.about(site).template for site in sites}
+    return [(site, node["role"]) for site, nodes in templates.items() for node in nodes if node["kind"] in kinds]
 
 
 Wanted = Annotated[IncidentFilter, Depends(_wanted)]
@@ -99,10 +110,11 @@ def list_incidents(
 
 @router.get("/incidents/export", response_class=Response)
 def export_incidents(wanted: Wanted, parts: Parts, format: Literal["csv", "json"] = "csv") -> Response:
-    """All incidents that a filter finds, as a file with the columns of the list."""
+    """All incidents that a filter finds, as a file with the columns of the list, and the site's offset from UTC."""
     kind = "text/csv" if format == "csv" else "application/json"
-    name = f"{'_'.join(wanted.sites or ['none'])[:60]}_alarms.{format}"
-    lines = _exported(parts, wanted)
+    days = [time[:10] for time in parts.library.reader.span_of_incidents(wanted) if time]
+    name = f"{'_'.join(['_'.join(wanted.sites or ['none'])[:60], 'alarms', *days])}.{format}"
+    lines = ((line, _offset(parts, line)) for line in _exported(parts, wanted))
     content = _as_csv(lines) if format == "csv" else _as_json(lines)
     return StreamingResponse(
         content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
@@ -297,9 +309,16 @@ def _exported(parts: Context, wanted: IncidentFilter) -> Iterator[IncidentLine]:
             return
 
 
-def _as_csv(lines: Iterator[IncidentLine]) -> Iterator[str]:
+def _offset(parts: Context, line: IncidentLine) -> str:
+    """Return how far the site's clocks are from UTC at the time of an incident; `-05:00` alone would be a formula."""
+    zone = ZoneInfo(parts.config.time_zones.get(line.site, "UTC"))
+    return "UTC" + datetime.fromisoformat(line.time).astimezone(zone).isoformat()[-6:]
+
+
+def _as_csv(lines: Iterator[tuple[IncidentLine, str]]) -> Iterator[str]:
     names = [name for name in IncidentLine.model_fields if not name.endswith("_parts")]
-    for values in (names, *([_cell(getattr(line, name)) for name in names] for line in lines)):
+    rows = ([*(_cell(getattr(line, name)) for name in names), offset] for line, offset in lines)
+    for values in chain([[*names, "utc_offset"]], rows):
         text = io.StringIO()
         csv.writer(text).writerow(values)
         yield text.getvalue()
@@ -313,8 +332,8 @@ def _cell(value: Any) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not isinstance(value, int | float) else text
 
 
-def _as_json(lines: Iterator[IncidentLine]) -> Iterator[str]:
+def _as_json(lines: Iterator[tuple[IncidentLine, str]]) -> Iterator[str]:
     yield "["
-    for at, line in enumerate(lines):
-        yield (",\n" if at else "\n") + json.dumps(line.model_dump())
+    for at, (line, offset) in enumerate(lines):
+        yield (",\n" if at else "\n") + json.dumps(line.model_dump() | {"utc_offset": offset})
     yield "\n]\n"

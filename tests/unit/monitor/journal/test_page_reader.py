@@ -86,6 +86,10 @@ def test_incidents_are_filtered_and_paged_in_order(path):
         assert seen == [f"i-{n}" for n in range(99, -1, -1) if n != 7]
         assert reader.count_incidents(IncidentFilter(zone="zone-1", priorities=("high",), words="valve 1")) > 0
         assert reader.count_incidents(IncidentFilter(words="%")) == 0, "a percent sign is a character like any other"
+        (root,) = {body["root"] for body in reader.list_incidents(wanted, limit=1)[0]}
+        assert reader.count_incidents(IncidentFilter(sites=["s"], roots=[("s", root)])) > 0
+        assert reader.count_incidents(IncidentFilter(sites=["s"], roots=[("other", root)])) == 0
+        assert reader.count_incidents(IncidentFilter(sites=["s"], roots=[])) == 0
         assert reader.count_incidents(IncidentFilter(sites=[])) == 0, "nobody sees the sites of others"
 
 
@@ -99,6 +103,7 @@ def test_long_lists_are_searched_in_the_index_that_fits(path):
             (IncidentFilter(sites=["s"], states=("normal",)), "incidents_by_state"),
             (IncidentFilter(sites=["s"], is_open=True), "incidents_open"),
             (IncidentFilter(sites=["s"], zone="zone-1"), "incidents_by_zone"),
+            (IncidentFilter(sites=["s"], roots=[("s", "a"), ("s", "b")]), "incidents_by_site"),
             (IncidentFilter(sites=["s"]), "incidents_by_site"),
         ):
             for query, arguments in (page_query(wanted, None, 50), count_query(wanted)):
