@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from graphghha.exports.naming import Kind, quantity_of_unit, words_of
 from graphghha.exports.notes import Guess
+from graphghha.exports.role_words import unify_roles
 from graphghha.plants.units import canonical, inner
 
 _NUMBER = r"\d{1,5}[A-Za-z]?(?:[-_]\d{1,4}(?=[-_./: ]|$))?"  # 12, 12A, 1-04
-_EQUIPMENT = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
-_SINGLE = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
+_LETTERS = r"[^\W\d_]{1,12}"
+_EQUIPMENT = re.compile(rf"({_LETTERS})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
+_SINGLE = re.compile(rf"({_LETTERS})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
 # equipment that may stand anywhere in a name, have no separator behind its number, or a letter for a number
 _KNOWN = r"(?i:AHU|RTU|DOAS|MAU|VAV|CAV|FCU|FPB|FPVAV|TU|HP|WSHP|CH|BLR|CT|HX|CRAC)"
 _INNER = re.compile(rf"(?<![A-Za-z0-9])(({_KNOWN})[-_ ]?({_NUMBER}|[A-Z]\d{{2,4}}))[-_ ]+(?=\S)")
@@ -141,6 +143,7 @@ def find_templates(
     templates = list(known)
     for letters in dict.fromkeys(letters for letters, _ in pieces):
         copies_of = {number: roles for (other, number), roles in pieces.items() if other == letters}
+        guesses += unify_roles(copies_of) if len(copies_of) > 1 else []
         for group in alike_pieces(copies_of):
             templates.append(_template(letters, {number: copies_of[number] for number in group}))
             if len(group) > 1:

@@ -112,7 +112,7 @@ def _dates(guesses: Iterable[Guess]) -> str:
 
 
 def _why_dead(series: Series) -> str:
-    return series.omissions[0].reason if series.omissions else "it has no reading"
+    return max(series.omissions, key=lambda each: each.count).reason if series.omissions else "it has no reading"
 
 
 def _dialect(export: Export, names: Sequence[str]) -> list[Guess]:
@@ -167,8 +167,10 @@ def _guessed_edges(
         if (parent := parent_of(point))
     }
     between, more = joining_edges(templates, signals, parents, site)
-    if len(templates) > 1 and not between:
-        between, learned = learned_joins(templates, signals, alive, step_ms)
+    if len(templates) > 1 and not more:  # names show no piece that feeds another; outdoor air at most is shared
+        joined, learned = learned_joins(templates, signals, alive, step_ms)
+        known = {(edge.source, edge.role, edge.target, edge.other) for edge in between}
+        between += tuple(edge for edge in joined if (edge.source, edge.role, edge.target, edge.other) not in known)
         more = (*more, learned) if learned else more
     return inside, between, [*guesses, *more]
 
