@@ -12,7 +12,14 @@ from graphghha.exports.equipment import Template, find_templates, parent_of
 from graphghha.exports.naming import LABEL, UNKNOWN
 from graphghha.exports.notes import Guess, Omission
 from graphghha.exports.parts import merge_parts
-from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges, learned_joins
+from graphghha.exports.proposed_edges import (
+    JoinedEdge,
+    edges_of_graph,
+    inner_edges,
+    joining_edges,
+    learned_joins,
+    weather_edges,
+)
 from graphghha.exports.proposed_signals import SignalProposal, propose_signal
 from graphghha.exports.reader import Export
 from graphghha.exports.resample import common_step_ms
@@ -79,7 +86,7 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     if given is None:
         inside, between, more = _guessed_edges(templates, signals, alive, step_ms, name)
     else:
-        inside, between, more = _given_edges(templates, given)
+        inside, between, more = _given_edges(templates, signals, given)
         omissions += given.omissions
     proposals = tuple(
         TemplateProposal(
@@ -176,7 +183,7 @@ def _guessed_edges(
 
 
 def _given_edges(
-    templates: Sequence[Template], given: "_Given"
+    templates: Sequence[Template], signals: Mapping[str, Sequence[SignalProposal]], given: "_Given"
 ) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...], list[Guess]]:
     place = {
         given.node_of[point]: (template.name, copy, role)
@@ -186,9 +193,16 @@ def _given_edges(
     }
     place |= given.place_equipment(templates, place)
     inside, between = edges_of_graph(given.graph, place)
-    absent = [point for t in templates for point in t.points.values() if point not in given.node_of]
-    reason = "the graph has no such node; it gets no edge"
-    return inside, between, [Guess(point, "edges", "none", reason) for point in absent]
+    absent = {point for t in templates for point in t.points.values() if point not in given.node_of}
+    strangers = [t for t in templates if absent.issuperset(t.points.values())]
+    weather = [
+        edge for edge in weather_edges(templates, signals, between) if edge.source in {each.name for each in strangers}
+    ]
+    explained = {t.points[t.copies[0], edge.role] for t in strangers for edge in weather if edge.source == t.name}
+    reason = "the graph has no such node"
+    guesses = [Guess(point, "edges", "none", f"{reason}; it gets no edge") for point in sorted(absent - explained)]
+    guesses += [Guess(point, "edges", "to all copies", f"{reason}; it is outdoor air") for point in sorted(explained)]
+    return inside, between + tuple(weather), guesses
 
 
 def _shared(

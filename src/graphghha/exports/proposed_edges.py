@@ -198,11 +198,11 @@ def joining_edges(
             reason += "; their numbers begin with that of the one that feeds them"
         guesses.append(Guess(box.name, "fed by", ", ".join(central.copies), reason))
         edges += _joined(central, box, roles, numbered)
-    edges += _weather(templates, roles, edges)
+    edges += weather_edges(templates, roles, edges)
     return tuple(edges), tuple(guesses)
 
 
-def _weather(templates: Sequence[Template], roles: Roles, known: Sequence[JoinedEdge]) -> Iterator[JoinedEdge]:
+def weather_edges(templates: Sequence[Template], roles: Roles, known: Sequence[JoinedEdge]) -> Iterator[JoinedEdge]:
     """Yield edges from outdoor air that is measured apart from the equipment to everything that has copies."""
     joined = {(edge.source, edge.role, edge.target, edge.other) for edge in known}
     for source in templates:
