@@ -73,6 +73,8 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     measured = [each for each in alive.values() if each.kind.purpose in ("measurement", "position", UNKNOWN)]
     step_ms = common_step_ms(measured) or common_step_ms(list(alive.values()))
     guesses = [*_dialect(export, list(alive)), *export.guesses]
+    if export.zone.is_stated and not any(guess.what == "time zone" for guess in guesses):
+        guesses.append(Guess(name, "time zone", export.zone.clock.zone, export.zone.reason))
     if step_ms is None:
         step_ms = 60_000
         guesses.append(Guess(name, "step", "60 s", "no point is sampled at a fixed interval"))
