@@ -62,7 +62,7 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     merged = merge_parts(export.series)
     labels = tuple(each.name for each in merged if each.kind.role == LABEL)
     alive = {each.name: each for each in merged if len(each) and each.kind.role != LABEL}
-    omissions = [each for each in export.omissions if each.what in ("file", "column")]
+    omissions = [each for each in export.omissions if each.what in ("file", "column", "point")]
     omissions += [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
     meters = [point for point, each in alive.items() if not each.states and counts_up(each.values)]
     reason = "it only ever grows, like a meter: what it reads next week lies beyond all it has read"

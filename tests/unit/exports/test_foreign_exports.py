@@ -216,3 +216,32 @@ def test_of_two_large_pieces_nobody_knows_which_one_feeds_the_copies(tmp_path):
 def test_names_of_plants_and_power_systems(name, role, quantity):
     kind = guess_kind(name)
     assert (kind.role, kind.quantity) == (role, quantity)
+
+
+def test_decimal_commas_may_have_units_behind_them(tmp_path):
+    rows = [f'"RLT01.TMP";"01.03.2024 00:{row:02d}";"{20 + row % 7},{row % 10} °C";"OK"' for row in range(60)]
+    rows[5] = rows[5].replace('"OK"', '"Gestört"')
+    (series,) = read(tmp_path, '"Objekt";"Zeit";"Wert";"Qualität"\n' + "\n".join(rows) + "\n").series
+    assert series.values[10] == 24.1 and series.stated_unit == "°C"
+    assert len(series) == 59, "one reading is marked as bad"
+
+
+def test_points_of_a_long_table_that_are_left_out_are_named(tmp_path):
+    rows = [f"2024-03-01 00:{row:02d},T,{20 + row % 7}" for row in range(60)]
+    rows += [f"2024-03-01 00:{row:02d},Operator,message {row} of somebody" for row in range(60)]
+    (tmp_path / "d.csv").write_text("time,tag,value\n" + "\n".join(rows) + "\n")
+    proposal = propose_plant(read_exports([tmp_path / "d.csv"]), name="site")
+    assert any("Operator" in each.about and "neither numbers" in each.reason for each in proposal.omissions)
+
+
+def test_the_hour_of_the_day_may_stand_in_a_column_of_its_own(tmp_path):
+    rows = [f"03/{13 + row // 24}/2024,{row % 24 + 1},{300 + row % 5}.5" for row in range(96)]
+    (series,) = read(tmp_path, "Date,Hour Ending,Main kW\n" + "\n".join(rows) + "\n").series
+    assert series.reporting.step_ms == 3_600_000
+    assert series.times_ms[0] == ms(2024, 3, 13, 1) and series.times_ms[23] == ms(2024, 3, 14)
+
+
+def test_a_time_may_be_named_with_its_unit(tmp_path):
+    rows = [f"{1711324800000 + row * 10000},{32 + row % 3}" for row in range(60)]
+    (series,) = read(tmp_path, "time_ms,flow\n" + "\n".join(rows) + "\n").series
+    assert series.times_ms[0] == 1711324800000
