@@ -12,6 +12,7 @@ from graphghha.classes import CLASS_NAMES
 from graphghha.engine.own_scorer import OwnScorer
 from graphghha.engine.scorer import leading_class
 from graphghha.errors import ConfigError
+from graphghha.exports.other_units import refuse_other_units
 from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.models.own import P_IS, RAISE_AT, load_own_model
 from graphghha.plants.arrow import pa, pacsv, pq
@@ -25,6 +26,7 @@ def score_own_files(directory: Path, data: Sequence[Path], out: Path) -> dict[st
         raise ConfigError(f"--out {out}: scores are written as Parquet or CSV; give a name with that ending")
     model = load_own_model(directory)
     recorded = read_recordings(data, model.plant)
+    refuse_other_units(model.plant, recorded.recordings, model.preprocessing.scale.low, model.preprocessing.scale.high)
     rows = alarms = unknown = 0
     with atomic_path(out) as partial:
         writer = None

@@ -1,7 +1,8 @@
 """Labels of attacks as people write them: a table with start, end, nodes and class, and a file if there are several."""
 
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +15,16 @@ from graphghha._util.suggest import did_you_mean
 from graphghha.classes import CLASSES
 from graphghha.errors import DataError, SchemaError
 from graphghha.exports.headers import split_header
+from graphghha.exports.naming import words_of
 from graphghha.exports.recordings import Recording
+from graphghha.exports.times import NO_TIME, Family, Order, family_of, take_apart
 from graphghha.plants import Plant
+from graphghha.plants.arrow import pa
 
 NEEDED = ("start", "end", "nodes")
-OTHER_CLASSES = ("other", "unknown", "unclassified", "")
+OTHER_CLASSES = ("other", "unknown", "unclassified", "attack", "anomaly", "")
+_MARKS = re.compile(r"[/\\\]]")
+DAYS_OF_MONTH = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +60,22 @@ def read_labels(path: Path, recordings: Sequence[Recording], plant: Plant) -> tu
 def node_names(plant: Plant) -> dict[str, str]:
     """Return every way to write a node: its name, its column, copy/role, and what only one node ends with.
 
-    That is its role, or the last part of a column that is as long as a path.
+    That is its role, or the last parts of a column that is as long as a path, with or without what trend logs append.
     """
     known = {name: name for name in plant.template.names}
-    ends: dict[str, list[str]] = {}
+    ends: dict[str, set[str]] = {}
     for name, role in zip(plant.template.names, plant.template.roles, strict=True):
-        parts = {role.rpartition("/")[2], *(part for mark in "/\\" if (part := name.rpartition(mark)[2]) != name)}
-        for part in parts:
-            ends.setdefault(part, []).append(name)
+        for part in {role.rpartition("/")[2], words_of(name), *_ends_of_path(name)}:
+            ends.setdefault(part, set()).add(name)
     for node, report in plant.reporting.items():
         known.setdefault(report.column, node)
         known.setdefault(report.alias, node)
-    return {**{end: own[0] for end, own in ends.items() if len(own) == 1 and end not in known}, **known}
+    return {**{end: min(own) for end, own in ends.items() if len(own) == 1 and end not in known}, **known}
+
+
+def _ends_of_path(name: str) -> Iterator[str]:
+    """Yield what stands behind each mark that divides a path: `AHU-1/ZN-T` and `ZN-T` of `[site]AHU-1/ZN-T`."""
+    yield from (name[match.end() :] for match in _MARKS.finditer(name) if match.end() < len(name))
 
 
 def attacked_rows(recording: Recording, number: int, events: Sequence[AttackEvent]) -> NDArray[np.bool_]:
@@ -87,6 +97,8 @@ def _event(
     for text in filter(None, (part.strip() for part in cells["nodes"].replace("|", ";").split(";"))):
         if text not in known:
             text = split_header(text).name  # a header as it stands in the file: `Room [degC]`
+        if text not in known and words_of(text) in known:
+            text = words_of(text)
         if text not in known:
             raise SchemaError(f"{where}: plant {plant.name!r} has no node {text!r}{did_you_mean(text, known)}")
         nodes.append(known[text])
@@ -129,10 +141,30 @@ def _span(recording: Recording) -> str:
 
 
 def _time_ms(text: str, plant: Plant, where: str) -> int:
+    stated: datetime | None
     try:
         stated = datetime.fromisoformat(text)
     except ValueError:
-        raise SchemaError(f"{where} {text!r} is not a time like 2026-03-01 14:05:00") from None
+        stated = _written_like_the_data(text, plant)
+    if stated is None:
+        raise SchemaError(f"{where} {text!r} is not a time like 2026-03-01 14:05:00")
     if stated.tzinfo is None:
         stated = stated.replace(tzinfo=ZoneInfo(plant.time_zone) if plant.time_zone else UTC)
     return round(stated.timestamp() * 1000)
+
+
+def _written_like_the_data(text: str, plant: Plant) -> datetime | None:
+    """Return the time of a text such as 01.03.2026 14:05, in the order of dates of the plant; None if it is no time."""
+    family = family_of([text])
+    if family is None:
+        return None
+    fields = take_apart(pa.array([text], pa.string()), family)
+    if any(fields.zones) or not fields.has_clock:
+        return None
+    order = Order(plant.dates) if plant.dates else Order.DAY_FIRST
+    if family is Family.NUMBERS and fields.a[0] > DAYS_OF_MONTH:
+        order = Order.YEAR_FIRST
+    elif family is Family.NUMBERS and not (plant.dates or fields.has_points):
+        return None  # 3/5/2026 may be in March or in May
+    ms = int(fields.local_ms(order)[0])
+    return None if ms == NO_TIME else datetime.fromtimestamp(ms / 1000, UTC).replace(tzinfo=None)

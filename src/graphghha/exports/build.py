@@ -117,7 +117,8 @@ def _missing(raw: RawPoint) -> list[Omission]:
     if raw.cells.malformed:
         example, _ = raw.cells.malformed.most_common(1)[0]
         count = sum(raw.cells.malformed.values())
-        found.append(Omission(raw.name, "reading", count, f"not a number, such as {example!r}"))
+        wanted = "word of a state" if raw.cells.states else "number"
+        found.append(Omission(raw.name, "reading", count, f"not a {wanted}, such as {example!r}"))
     if infinite := int(np.isinf(raw.cells.values).sum()):
         found.append(Omission(raw.name, "reading", infinite, "the number is infinite"))
     without = int((np.isfinite(raw.cells.values) & (raw.utc_ms == NO_TIME)).sum())

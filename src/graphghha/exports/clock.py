@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphghha.errors import DataError
 from graphghha.exports.notes import NO_ZONE, STATE_ZONE, Guess, Omission
+from graphghha.exports.offsets import region_of_offsets, stated_offsets
 from graphghha.exports.plan import FilePlan
 from graphghha.exports.reporting import usual_step_ms
 from graphghha.exports.table import open_table
@@ -271,6 +272,9 @@ def find_zone(plans: Sequence[FilePlan], stated: str | None) -> Zone:
     if len(regions) == 1:
         region, texts = next(iter(regions.items()))
         return Zone(LocalClock(region), f"other files of this export state {' and '.join(sorted(texts))}")
+    offsets = [pair for plan in plans if plan.time.family for pair in stated_offsets(_sampled(plan, plan.time.family))]
+    if not regions and (known := region_of_offsets(offsets)):
+        return Zone(LocalClock(known[0]), known[1])
     for plan in plans:
         if plan.time.family is None or any(_zone_texts(plan)):
             continue
@@ -290,13 +294,17 @@ def _zone_texts(plan: FilePlan) -> list[str]:
     named = [value for key, value in settings.items() if key in ("time zone", "timezone", "tz", "zone", "zeitzone")]
     if plan.time.family is None:
         return named
-    fields = take_apart(pa.array(list(plan.times_sample), pa.string()), plan.time.family)
+    fields = _sampled(plan, plan.time.family)
     cities = {match[1] for text in plan.times_sample if (match := _CITY.search(text))}
     return (
         named
         + [region for city in cities if (region := region_of_city(city))]
         + [text for text in fields.zones if text]
     )
+
+
+def _sampled(plan: FilePlan, family: Family) -> TimeFields:
+    return take_apart(pa.array(list(plan.times_sample), pa.string()), family)
 
 
 def find_orders(plans: Sequence[FilePlan], stated: Order | None) -> Order | None:
@@ -306,8 +314,7 @@ def find_orders(plans: Sequence[FilePlan], stated: Order | None) -> Order | None
     found: set[Order] = set()
     for plan in plans:
         if plan.time.family is Family.NUMBERS and plan.time.clock is None:
-            fields = take_apart(pa.array(list(plan.times_sample), pa.string()), plan.time.family)
-            possible = possible_orders(fields)
+            possible = possible_orders(_sampled(plan, plan.time.family))
             if len(possible) == 1 and possible[0][0] is not Order.YEAR_FIRST:
                 found.add(possible[0][0])
     return found.pop() if len(found) == 1 else None

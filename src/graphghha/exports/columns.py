@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphghha.errors import SchemaError
-from graphghha.exports.values import Cell, read_cell, state_words
+from graphghha.exports.values import MOST_STATES, Cell, read_cell, state_words
+from graphghha.exports.vocabulary import OFF_WORDS, ON_WORDS
 from graphghha.plants.arrow import pa, pc
 from graphghha.plants.units import conversion
 
+NUMBERS_AMONG_STATES, WORDS_A_NUMBER = 2, 9  # different numbers that a column of states may hold, and how rarely
 MOST_TEXTS = 100_000  # distinct texts of a column that are kept; a column with more holds remarks, not readings
 
 
@@ -60,22 +62,27 @@ class ColumnBuilder:
         texts = list(self._code_of)
         cells = [read_cell(text, self._decimal) for text in texts]
         counts = np.zeros(len(texts) + 1, np.int64)
-        is_numeric = False
+        plain: Counter[float] = Counter()  # how often each number occurs; of a column of states there are few
         for block in self._numbers:
             if block.dtype == np.int32:
                 counts += np.bincount(block, minlength=len(texts) + 1)
-            else:
-                is_numeric |= bool(np.isfinite(block).any())
+            elif len(plain) <= MOST_STATES:
+                found, often = np.unique(block[np.isfinite(block)], return_counts=True)
+                plain.update(dict(zip(found.tolist(), often.tolist(), strict=True)))
         words, missing, units = _sort_texts(cells, counts)
-        is_numeric |= any(np.isfinite(cell.number) for cell in cells)
-        states = () if is_numeric else state_words(words)
+        for cell, count in zip(cells, counts.tolist(), strict=False):
+            if np.isfinite(cell.number):
+                plain[cell.number] += count
+        states = state_words(words) if _are_states(words, plain) else ()
         code_of = {word.lower(): float(code) for code, word in enumerate(states)}
         unit = _common_unit(units)
-        numbers = [code_of.get((cell.word or "").lower(), np.nan) if states else _in(unit, cell) for cell in cells]
-        table = np.array([*numbers, np.nan])
-        blocks = [table[block] if block.dtype == np.int32 else block for block in self._numbers]
+        own = [code_of.get((cell.word or "").lower(), np.nan) if states else _in(unit, cell) for cell in cells]
+        table = np.array([*own, np.nan])
+        other = np.nan if states else 1.0  # a number is no state
+        blocks = [table[block] if block.dtype == np.int32 else block * other for block in self._numbers]
         values = np.concatenate(blocks).astype(np.float64)
-        return Column(values, states, missing, Counter() if states else words, unit)
+        malformed = Counter({f"{number:g}": often for number, often in plain.items()}) if states else words
+        return Column(values, states, missing, malformed, unit)
 
     def _codes(self, block: Any) -> NDArray[np.int32]:
         """Return the code of each cell's text; the code of an empty cell is one past the last and set at the end."""
@@ -86,6 +93,14 @@ class ColumnBuilder:
         own = np.array([self._code_of.setdefault(text, len(self._code_of)) for text in texts] + [-1], np.int32)
         codes: NDArray[np.int32] = own[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)]
         return np.where(codes < 0, self._code_of.setdefault("", len(self._code_of)), codes).astype(np.int32)
+
+
+def _are_states(words: Counter[str], numbers: Counter[float]) -> bool:
+    """Return whether a column holds states. A number or two may be among them: 0 is written where a device is lost."""
+    if not numbers:
+        return True
+    known = len(words) > 1 or any(word.lower() in OFF_WORDS | ON_WORDS for word in words)
+    return known and len(numbers) <= NUMBERS_AMONG_STATES and words.total() >= WORDS_A_NUMBER * numbers.total()
 
 
 def _as_text(block: Any) -> Any:

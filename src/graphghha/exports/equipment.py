@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from graphghha.exports.naming import Kind, quantity_of_unit, words_of
 from graphghha.exports.notes import Guess
+from graphghha.exports.role_words import unify_roles
 from graphghha.plants.units import canonical, inner
 
 _NUMBER = r"\d{1,5}[A-Za-z]?(?:[-_]\d{1,4}(?=[-_./: ]|$))?"  # 12, 12A, 1-04
-_EQUIPMENT = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
-_SINGLE = re.compile(rf"([A-Za-z]{{1,12}})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
+_LETTERS = r"[^\W\d_]{1,12}"
+_EQUIPMENT = re.compile(rf"({_LETTERS})[-_ ]?({_NUMBER})(?=[-_./: ]|$)")
+_SINGLE = re.compile(rf"({_LETTERS})[-_ ]?({_NUMBER})[-_./: ]+(\S.*)")
 # equipment that may stand anywhere in a name, have no separator behind its number, or a letter for a number
 _KNOWN = r"(?i:AHU|RTU|DOAS|MAU|VAV|CAV|FCU|FPB|FPVAV|TU|HP|WSHP|CH|BLR|CT|HX|CRAC)"
 _INNER = re.compile(rf"(?<![A-Za-z0-9])(({_KNOWN})[-_ ]?({_NUMBER}|[A-Z]\d{{2,4}}))[-_ ]+(?=\S)")
@@ -124,10 +126,9 @@ def find_templates(
     `stated` gives the piece of equipment and the role of points for which these are known. Points with units of
     different quantities have different roles.
     """
-    known, points = _stated_templates(points, stated or {})
+    known, points, guesses = _stated_templates(points, stated or {})
     pieces: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     loose: dict[str, str] = {}
-    guesses: list[Guess] = []
     for name, kind in points.items():
         letters, number, rest = split_name(name)
         own = loose if not letters else pieces[letters, number]
@@ -141,6 +142,7 @@ def find_templates(
     templates = list(known)
     for letters in dict.fromkeys(letters for letters, _ in pieces):
         copies_of = {number: roles for (other, number), roles in pieces.items() if other == letters}
+        guesses += unify_roles(copies_of) if len(copies_of) > 1 else []
         for group in alike_pieces(copies_of):
             templates.append(_template(letters, {number: copies_of[number] for number in group}))
             if len(group) > 1:
@@ -154,22 +156,24 @@ def find_templates(
 
 def _stated_templates(
     points: Mapping[str, Kind], stated: Mapping[str, tuple[str, str]]
-) -> tuple[list[Template], dict[str, Kind]]:
-    """Return the templates of points whose equipment is known, and the other points."""
+) -> tuple[list[Template], dict[str, Kind], list[Guess]]:
+    """Return the templates of points whose equipment is known, the other points, and what was guessed."""
     pieces: dict[str, dict[str, str]] = defaultdict(dict)
     for name in points:
         if name in stated:
             copy, role = stated[name]
             pieces[copy][role if role not in pieces[copy] else name] = name
     templates: list[Template] = []
+    guesses: list[Guess] = []
     for group in alike_pieces(pieces):
+        guesses += unify_roles({copy: pieces[copy] for copy in group}) if len(group) > 1 else []
         roles = tuple(dict.fromkeys(role for copy in group for role in pieces[copy]))
         owned = {(copy, role): name for copy in group for role, name in pieces[copy].items()}
         letters = split_name(f"{group[0]}_x")[0].lower()
         taken = {template.name for template in templates}
         name = letters if len(group) > 1 and letters and letters not in taken else group[0]
         templates.append(Template(name, tuple(group), roles, owned))
-    return templates, {name: kind for name, kind in points.items() if name not in stated}
+    return templates, {name: kind for name, kind in points.items() if name not in stated}, guesses
 
 
 def _part_quantities(pieces: Mapping[tuple[str, str], dict[str, str]], units: Mapping[str, str | None]) -> None:

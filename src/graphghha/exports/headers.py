@@ -60,6 +60,8 @@ class TimeColumns:
     reason: str
 
 
+_HOUR = re.compile(r"(?:hour|hr|he|stunde)(?:[ _-]?(?:ending|end|of[ _-]day))?")
+_HOUR_ONLY = re.compile(r"\s*(?:[01]?\d|2[0-4])\s*")
 _CLOCK_ONLY = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*")
 
 
@@ -75,7 +77,7 @@ def find_time(names: Sequence[str], columns: Sequence[Sequence[str]], wanted: st
         family = family_of(list(columns[number]))
         if family is None:
             continue
-        clock = _clock_column(columns, number) if not _has_clock(columns[number]) else None
+        clock = _clock_column(lower, columns, number) if not _has_clock(columns[number]) else None
         reason = "named like a time" if lower[number] in TIME_WORDS else "its texts are times"
         return TimeColumns(number, clock, family, reason)
     for number in order:
@@ -99,10 +101,13 @@ def _has_clock(cells: Sequence[str]) -> bool:
     return any(re.search(r"\d:\d|\dT\d|\d\s+\d{1,2}$|\d{12}", cell) for cell in cells)
 
 
-def _clock_column(columns: Sequence[Sequence[str]], date: int) -> int | None:
+def _clock_column(names: Sequence[str], columns: Sequence[Sequence[str]], date: int) -> int | None:
+    """Return the column with the time of day, or with the number of the hour: 24 is the end of the day."""
     for number, cells in enumerate(columns):
         filled = [cell for cell in cells if cell.strip()]
-        if number != date and filled and all(_CLOCK_ONLY.fullmatch(cell) for cell in filled):
+        is_clock = all(_CLOCK_ONLY.fullmatch(cell) for cell in filled)
+        is_hour = bool(_HOUR.fullmatch(names[number])) and all(_HOUR_ONLY.fullmatch(cell) for cell in filled)
+        if number != date and filled and (is_clock or is_hour):
             return number
     return None
 

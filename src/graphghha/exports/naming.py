@@ -79,7 +79,7 @@ _POSITIONS = (
     "CLAPET",
     "STELLUNG",
 )
-_SPEEDS = ("SPD", "SPEED", "VFD", "VSD", "FREQ", "HZ", "SC", "DREHZAHL")
+_SPEEDS = ("SPD", "SPEED", "VFD", "VSD", "FREQ", "HZ", "SC", "DREHZAHL", r"\w{3,}(?:SPD|SPEED|VFD|VSD)")
 
 _RULES = (
     Rule(LABEL, "label", None, r"^(?:ATT FLAG|ATTACKS?|LABELS?|NORMAL ATTACK|CLASS|ANOMALY|IS ATTACK)$", "a label"),
@@ -147,6 +147,7 @@ _RULES = (
             "RUN",
             "RUNNING",
             "PROOF",
+            "PRF",
             "ZSO",
             "ZSC",
             "IND",
@@ -163,6 +164,7 @@ _RULES = (
         _last("SWITCH", "PUMP", "PMP", "PU", "PUMPE", "FAN", "HEATER", "SOLENOID", "SOL", "RELAY"),
         "a state",
     ),
+    Rule(ACTUATOR, "status", None, _last("BKR", "BREAKER", "TAP", "TAP POS"), "a breaker or tap changer"),
     Rule(ACTUATOR, "position", None, r"\bO$", "an output"),
     Rule(ACTUATOR, "position", None, _last(*_POSITIONS), "an output or position"),
     Rule(ACTUATOR, "position", None, r"\b\w*(?:VLV|DMPR|VALVE|DAMPER|VENTIL|KLAPPE)\w*(?: \d+)?$", "a valve or damper"),
@@ -170,9 +172,9 @@ _RULES = (
     # measured quantities
     Rule(SENSOR, "measurement", "temperature", r"\bT$", "a temperature"),
     Rule(SENSOR, "measurement", "temperature", _last(*_TEMPERATURES), "a temperature"),
-    Rule(SENSOR, "measurement", "temperature", r"\b\w*TEMP\w*(?: \d+)?$", "a temperature"),
+    Rule(SENSOR, "measurement", "temperature", r"\b\w*(?:TEMP\w*|TMP)(?: \d+)?$", "a temperature"),
     Rule(SENSOR, "measurement", "humidity", r"\bH$", "a humidity"),
-    Rule(SENSOR, "measurement", "humidity", _last("RH", "HUM", "HUMD", "HUMIDITY", r"\w*FEUCHTE"), "a humidity"),
+    Rule(SENSOR, "measurement", "humidity", _last("RH", r"\w*HUM", "HUMD", "HUMIDITY", r"\w*FEUCHTE"), "a humidity"),
     Rule(SENSOR, "measurement", "pressure", r"\bP$", "a pressure"),
     Rule(
         SENSOR,
@@ -188,14 +190,15 @@ _RULES = (
         r"\b\w*(?:FLOW|FLO|CFM|GPM|VOLUMENSTROM|DURCHFLUSS)(?: RATE)?(?: \d+)?$",
         "a flow",
     ),
-    Rule(SENSOR, "measurement", "power", _last("KW", "PWR", "POWER", "WATT", "WAT", "WATTS"), "a power"),
+    Rule(SENSOR, "measurement", "power", _last("KW", "MW", "PWR", "POWER", "WATT", "WAT", "WATTS"), "a power"),
+    Rule(SENSOR, "measurement", None, _last("KVA", "MVA", "KVAR", "MVAR", "PF"), "a power"),
     Rule(SENSOR, "measurement", "energy", _last("KWH", "ENERGY"), "an energy"),
     Rule(SENSOR, "measurement", "concentration", _last("VOC", "PPM"), "a concentration"),
     Rule(SENSOR, "measurement", "humidity", r"\b(?:OA|RA|SA|DA|MA|EA|ZN|RM)RH$", "a humidity"),
     Rule(SENSOR, "measurement", "flow", r"\bAIR VOLUME$", "a flow"),
     Rule(SENSOR, "measurement", "irradiance", _last("IRRADIANCE", "GHI", "POA"), "an irradiance"),
-    Rule(SENSOR, "measurement", "voltage", _last("VOLT", "VOLTS", "VOLTAGE"), "a voltage"),
-    Rule(SENSOR, "measurement", "current", _last("CURRENT", "AMPS"), "a current"),
+    Rule(SENSOR, "measurement", "voltage", _last("VOLT", "VOLTS", "VOLTAGE", "KV"), "a voltage"),
+    Rule(SENSOR, "measurement", "current", _last("CURRENT", "AMPS", "IA", "IB", "IC"), "a current"),
     Rule(SENSOR, "measurement", "rotation", _last("FREQUENCY"), "a frequency"),
     Rule(SENSOR, "measurement", "share", _last("LOAD", "SOC"), "a load or charge"),
 )
@@ -209,7 +212,7 @@ _STATISTIC = re.compile(r" (?:MAX|MIN|AVG|MEAN|AVERAGE)$")
 # quantities that a command or position may be written in; another unit shows that the point is measured
 _OUTPUT_QUANTITIES = (None, "share", "rotation", "voltage", "current", "mode")
 _ESCAPES = re.compile(r"\$[0-9a-fA-F]{2}")  # `Present$20Value`
-_CUTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_CUTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 def words_of(name: str) -> str:

@@ -1,6 +1,7 @@
 """How each file of an export is to be read: its layout, its columns of time, names, values and qualities."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,6 +35,7 @@ from graphghha.exports.vocabulary import (
 from graphghha.plants.arrow import pa, pq
 
 SAMPLED_ROWS = 1000
+_VALUE_LAST = re.compile(r"(?:^|[\s_])value$|wert$")
 
 
 class Layout(StrEnum):
@@ -228,6 +230,10 @@ def _long_columns(
         if number not in (value, unit) and lower[number] not in REMARK_COLUMNS and _is_text(columns[number])
     ]
     named = [number for number in texts if lower[number] in NAME_WORDS]
+    if value is None and named:  # `Object Value`, which may hold words
+        rest = [number for number in values if number not in (*named, unit)]
+        value = next((number for number in rest if _VALUE_LAST.search(lower[number])), None)
+        texts = [number for number in texts if number != value]
     if value is None:
         numeric = [number for number in values if number not in (*texts, unit)]
         value = numeric[0] if named and len(numeric) == 1 else None

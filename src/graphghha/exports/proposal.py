@@ -12,7 +12,14 @@ from graphghha.exports.equipment import Template, find_templates, parent_of
 from graphghha.exports.naming import LABEL, UNKNOWN
 from graphghha.exports.notes import Guess, Omission
 from graphghha.exports.parts import merge_parts
-from graphghha.exports.proposed_edges import JoinedEdge, edges_of_graph, inner_edges, joining_edges, learned_joins
+from graphghha.exports.proposed_edges import (
+    JoinedEdge,
+    edges_of_graph,
+    inner_edges,
+    joining_edges,
+    learned_joins,
+    weather_edges,
+)
 from graphghha.exports.proposed_signals import SignalProposal, propose_signal
 from graphghha.exports.reader import Export
 from graphghha.exports.resample import common_step_ms
@@ -55,7 +62,7 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     merged = merge_parts(export.series)
     labels = tuple(each.name for each in merged if each.kind.role == LABEL)
     alive = {each.name: each for each in merged if len(each) and each.kind.role != LABEL}
-    omissions = [each for each in export.omissions if each.what in ("file", "column")]
+    omissions = [each for each in export.omissions if each.what in ("file", "column", "point")]
     omissions += [Omission(each.name, "point", 1, _why_dead(each)) for each in merged if not len(each)]
     meters = [point for point, each in alive.items() if not each.states and counts_up(each.values)]
     reason = "it only ever grows, like a meter: what it reads next week lies beyond all it has read"
@@ -66,6 +73,8 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     measured = [each for each in alive.values() if each.kind.purpose in ("measurement", "position", UNKNOWN)]
     step_ms = common_step_ms(measured) or common_step_ms(list(alive.values()))
     guesses = [*_dialect(export, list(alive)), *export.guesses]
+    if export.zone.is_stated and not any(guess.what == "time zone" for guess in guesses):
+        guesses.append(Guess(name, "time zone", export.zone.clock.zone, export.zone.reason))
     if step_ms is None:
         step_ms = 60_000
         guesses.append(Guess(name, "step", "60 s", "no point is sampled at a fixed interval"))
@@ -79,7 +88,7 @@ def propose_plant(export: Export, name: str, graph: CpsGraph | None = None) -> P
     if given is None:
         inside, between, more = _guessed_edges(templates, signals, alive, step_ms, name)
     else:
-        inside, between, more = _given_edges(templates, given)
+        inside, between, more = _given_edges(templates, signals, given)
         omissions += given.omissions
     proposals = tuple(
         TemplateProposal(
@@ -112,7 +121,7 @@ def _dates(guesses: Iterable[Guess]) -> str:
 
 
 def _why_dead(series: Series) -> str:
-    return series.omissions[0].reason if series.omissions else "it has no reading"
+    return max(series.omissions, key=lambda each: each.count).reason if series.omissions else "it has no reading"
 
 
 def _dialect(export: Export, names: Sequence[str]) -> list[Guess]:
@@ -167,14 +176,16 @@ def _guessed_edges(
         if (parent := parent_of(point))
     }
     between, more = joining_edges(templates, signals, parents, site)
-    if len(templates) > 1 and not between:
-        between, learned = learned_joins(templates, signals, alive, step_ms)
+    if len(templates) > 1 and not more:  # names show no piece that feeds another; outdoor air at most is shared
+        joined, learned = learned_joins(templates, signals, alive, step_ms)
+        known = {(edge.source, edge.role, edge.target, edge.other) for edge in between}
+        between += tuple(edge for edge in joined if (edge.source, edge.role, edge.target, edge.other) not in known)
         more = (*more, learned) if learned else more
     return inside, between, [*guesses, *more]
 
 
 def _given_edges(
-    templates: Sequence[Template], given: "_Given"
+    templates: Sequence[Template], signals: Mapping[str, Sequence[SignalProposal]], given: "_Given"
 ) -> tuple[dict[str, tuple[Triple, ...]], tuple[JoinedEdge, ...], list[Guess]]:
     place = {
         given.node_of[point]: (template.name, copy, role)
@@ -184,9 +195,16 @@ def _given_edges(
     }
     place |= given.place_equipment(templates, place)
     inside, between = edges_of_graph(given.graph, place)
-    absent = [point for t in templates for point in t.points.values() if point not in given.node_of]
-    reason = "the graph has no such node; it gets no edge"
-    return inside, between, [Guess(point, "edges", "none", reason) for point in absent]
+    absent = {point for t in templates for point in t.points.values() if point not in given.node_of}
+    strangers = [t for t in templates if absent.issuperset(t.points.values())]
+    weather = [
+        edge for edge in weather_edges(templates, signals, between) if edge.source in {each.name for each in strangers}
+    ]
+    explained = {t.points[t.copies[0], edge.role] for t in strangers for edge in weather if edge.source == t.name}
+    reason = "the graph has no such node"
+    guesses = [Guess(point, "edges", "none", f"{reason}; it gets no edge") for point in sorted(absent - explained)]
+    guesses += [Guess(point, "edges", "to all copies", f"{reason}; it is outdoor air") for point in sorted(explained)]
+    return inside, between + tuple(weather), guesses
 
 
 def _shared(

@@ -198,11 +198,11 @@ def joining_edges(
             reason += "; their numbers begin with that of the one that feeds them"
         guesses.append(Guess(box.name, "fed by", ", ".join(central.copies), reason))
         edges += _joined(central, box, roles, numbered)
-    edges += _weather(templates, roles, edges)
+    edges += weather_edges(templates, roles, edges)
     return tuple(edges), tuple(guesses)
 
 
-def _weather(templates: Sequence[Template], roles: Roles, known: Sequence[JoinedEdge]) -> Iterator[JoinedEdge]:
+def weather_edges(templates: Sequence[Template], roles: Roles, known: Sequence[JoinedEdge]) -> Iterator[JoinedEdge]:
     """Yield edges from outdoor air that is measured apart from the equipment to everything that has copies."""
     joined = {(edge.source, edge.role, edge.target, edge.other) for edge in known}
     for source in templates:
@@ -225,7 +225,10 @@ def _joined(
 
 
 def _by_letters(templates: Sequence[Template]) -> Iterator[tuple[Template, Template]]:
-    """Yield central equipment with the copies that may hang on it."""
+    """Yield central equipment with the copies that may hang on it.
+
+    Copies with letters that are not those of a terminal hang on the only large piece: of two nobody knows which it is.
+    """
 
     def letters(template: Template) -> str:
         return "".join(mark for mark in template.copies[0].upper() if mark.isalpha())
@@ -234,6 +237,8 @@ def _by_letters(templates: Sequence[Template]) -> Iterator[tuple[Template, Templ
     named = [each for each in boxes if letters(each) in _TERMINAL]
     central = [each for each in templates if letters(each) in _CENTRAL and each not in boxes]
     single = [each for each in templates if len(each.copies) == 1 and len(each.roles) >= FEWEST_FEEDING]
+    if not named and any(source not in central for source in single):
+        central = [source for source in central if source in single and len(single) == 1]
     for box in named or boxes:
         for source in central or (single if len(single) == 1 else []):
             if source is not box:

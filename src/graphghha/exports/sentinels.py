@@ -13,7 +13,10 @@ _ANY = (
 # Written for a temperature only: open or shorted thermistors, resistance sensors and one-wire sensors.
 _TEMPERATURE = (-250.0, -200.0, -127.0, 850.0, -459.67, -273.15, -99.0, -99.9, 999.0, 999.9, 250.0, 400.0)
 # A point that reads one of these all the time has no sensor; the others may be a set-point or a full scale.
-_SURE = (-250.0, -127.0, 850.0, 3276.7, -3276.8, 327.67, -327.68, 32767.0, -32768.0, 6553.5, 655.35, 65535.0, -9999.0)
+_SURE = (
+    *(-250.0, -127.0, 850.0, 3276.7, -3276.8, 327.67, -327.68, 32767.0, -32768.0, 6553.5, 655.35, 65535.0),
+    *(-999.0, -999.9, -999.99, -9999.0, -9999.9, -99999.0),
+)
 _ABSOLUTE_ZERO = {"degC": -273.15, "degF": -459.67, "K": 0.0}
 _HUGE = 1e30
 _AIR_LIMITS = {"degC": (-90.0, 500.0), "degF": (-130.0, 932.0), "K": (183.0, 773.0)}  # no plant sensor reads beyond

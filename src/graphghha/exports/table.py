@@ -21,8 +21,8 @@ SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 MOST_HEADER_LINES = 600  # reports list their points, a line each
 MOST_LINES = 500  # looked at
 BLOCK_BYTES = 1 << 22
-_COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+")
-_DOT_NUMBER = re.compile(r"[-+]?\d*\.\d+")
+_COMMA_NUMBER = re.compile(r"([-+]?\d+,\d+)(?:\s*[^\d\s,;.:].{0,14})?")  # with a unit behind it, or none
+_DOT_NUMBER = re.compile(r"[-+]?\d*\.\d+(?:\s*[^\d\s,;.:].{0,14})?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+")
 _SETTING = re.compile(r"\s*[#;/]*\s*([A-Za-z][\w ./-]{0,40}?)\s*[:=,;\t]\s*(.+?)[\s,;]*$")
 
@@ -234,7 +234,7 @@ def _is_unit(text: str) -> bool:
 
 def _decimal(body: list[list[str]], separator: str) -> tuple[str, str]:
     cells = [cell.strip() for row in body for cell in row]
-    commas = [cell for cell in cells if _COMMA_NUMBER.fullmatch(cell)]
+    commas = [match[1] for cell in cells if (match := _COMMA_NUMBER.fullmatch(cell))]
     if not commas or any(_DOT_NUMBER.fullmatch(cell) for cell in cells):
         return ".", ""
     if all(_THOUSANDS.fullmatch(cell) for cell in commas) and separator == ",":

@@ -8,7 +8,9 @@ def _words(text: str, *phrases: str) -> frozenset[str]:
 # names of columns
 TIME_WORDS = _words(
     """time times timestamp timestamps datetime date ts t_stamp zeit zeitpunkt zeitstempel datum uhrzeit horodatage
-    heure fecha hora data ora tijd _time""",
+    heure fecha hora data ora tijd _time time_s time_ms time_us ts_ms ts_s
+    timestamp_s timestamp_ms timestamp_us timestamp_ns timestamp_utc time_utc epoch epoch_s epoch_ms unixtime
+    unix_time""",
     *("date time", "date/time", "date / time", "date and time", "time stamp", "datum zeit", "datum/zeit", "local time"),
 )
 NAME_WORDS = _words(
@@ -59,6 +61,6 @@ GOOD_WORDS = _words(
     modified interpolated good_clamped active reliable no-fault-detected"""
 )
 BAD_WORDS = BAD_FLAGS | _words(
-    """bad failed offline error missing false unreliable questionable schlecht comm_fail no_sensor nosensor open-loop
-    shorted-loop over-range under-range hidden b"""
+    """bad failed offline error missing false unreliable questionable schlecht gestört ungültig comm_fail no_sensor
+    nosensor open-loop shorted-loop over-range under-range hidden b"""
 )

@@ -54,6 +54,7 @@ _ABBREVIATIONS = {
     "NZST": (12.0, "Pacific/Auckland"),
     "NZDT": (13.0, "Pacific/Auckland"),
 }
+REGIONS = tuple(dict.fromkeys(region for _, region in _ABBREVIATIONS.values() if region != "UTC"))
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
 
 

@@ -169,6 +169,17 @@ def test_a_given_graph_decides_kinds_copies_and_edges(export):
     assert plant_graph(proposal).num_edges == 4
 
 
+def test_outdoor_air_that_a_graph_does_not_name_still_explains_its_copies(tmp_path):
+    names = ["Roof Outdoor Air Temp (°F)", *(f"VAV-{box}_{role}" for box in (1, 2) for role in ("ZN-T (°F)", "DPR-O"))]
+    text = table("time," + ",".join(names), "%Y-%m-%d %H:%M" + ",{v}" * 5)
+    nodes = [Node(f"z{box}", "sensor", role="t", signal=f"VAV-{box}_ZN-T", zone=f"box {box}") for box in (1, 2)]
+    nodes += [Node(f"d{box}", "actuator", role="d", signal=f"VAV-{box}_DPR-O", zone=f"box {box}") for box in (1, 2)]
+    graph = CpsGraph(nodes, [Edge(f"d{box}", f"z{box}", "phys") for box in (1, 2)])
+    proposal = propose_plant(read(tmp_path, text), "works", graph)
+    assert [(edge.role, edge.other) for edge in proposal.shared_edges] == [("ROOF-OUTDOOR-AIR-TEMP", "t")]
+    assert any("it is outdoor air" in guess.reason for guess in proposal.guesses)
+
+
 def test_a_graph_of_another_plant_is_refused(export):
     with pytest.raises(GraphError, match="no point in common.*give the nodes a signal"):
         propose_plant(export, "works", CpsGraph([Node("x", "sensor", signal="x")]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, SchemaError
 from graphghha.exports.attack_labels import read_labels
 from graphghha.exports.recordings import read_recordings
 from graphghha.plants import parse_plant
@@ -99,6 +99,31 @@ def test_labels_may_name_a_node_by_its_header_or_the_end_of_its_path(tmp_path):
         (tmp_path / "labels.csv").write_text(f"start,end,nodes,class\n{line}\n")
         (event,) = read_labels(tmp_path / "labels.csv", recordings, plant)
         assert event.nodes == (column,)
+
+
+def test_labels_may_leave_out_the_provider_of_a_tag_and_what_a_trend_log_appends(tmp_path):
+    column = "[default]Hall/CRAH_02/SupplyTemp.Present Value"
+    plant = parse_plant(PLANT.replace('columns = "T"', f'columns = "{column}"'))
+    write(tmp_path / "d.csv", f"time,{column},FAN", minutes(60), range(60), ["On", "Off"] * 30)
+    recordings = read_recordings([tmp_path / "d.csv"], plant).recordings
+    for name in ("Hall/CRAH_02/SupplyTemp.Present Value", "CRAH_02/SupplyTemp.Present Value", column[:-14]):
+        (tmp_path / "labels.csv").write_text(f"start,end,nodes\n2026-03-01 00:10,2026-03-01 00:20,{name}\n")
+        (event,) = read_labels(tmp_path / "labels.csv", recordings, plant)
+        assert event.nodes == (column,)
+
+
+def test_labels_may_write_their_times_like_the_data(tmp_path):
+    plant = parse_plant(PLANT.replace("[plant]", '[plant]\ndates = "day first"'))
+    write(tmp_path / "d.csv", "time,T,FAN", minutes(60), range(60), ["On", "Off"] * 30)
+    recordings = read_recordings([tmp_path / "d.csv"], plant).recordings
+    labels = tmp_path / "labels.csv"
+    for day in ("01.03.2026", "1/3/2026", "1-Mar-26"):
+        labels.write_text(f"start,end,nodes\n{day} 00:10,{day} 00:20:00,T\n")
+        (event,) = read_labels(labels, recordings, plant)
+        assert (event.start, event.stop) == (10, 21)
+    with pytest.raises(SchemaError, match=r"'03/01/2026 00:10' is not a time like 2026-03-01"):
+        labels.write_text("start,end,nodes\n03/01/2026 00:10,03/01/2026 00:20,T\n")
+        read_labels(labels, recordings, parse_plant(PLANT))
 
 
 def test_the_plant_file_keeps_the_order_of_dates_for_files_that_do_not_show_it(tmp_path):

@@ -6,6 +6,8 @@ import pytest
 
 from export_builders import ms, only, read, reasons
 from graphghha.errors import ConfigError
+from graphghha.exports import read_exports
+from graphghha.exports.proposal import propose_plant
 from graphghha.exports.zones import LocalClock, check_zone, clock_changes, zone_offset_ms
 
 CHICAGO = "America/Chicago"
@@ -108,3 +110,26 @@ def test_the_doubled_hour_of_a_long_table_is_told_apart_for_each_point(is_by_poi
     for series in export.series:
         assert series.times_ms.tolist() == [BACK - 3 * 3_600_000 + row * 900_000 for row in range(len(texts))]
         assert series.values.tolist() == list(range(len(texts)))
+
+
+@pytest.mark.parametrize(
+    "spans, zone",
+    [
+        ([("2024-03-08", "-06:00"), ("2024-03-12", "-05:00")], "America/Chicago"),
+        ([("2024-03-29", "+01:00"), ("2024-04-02", "+02:00")], "Europe/Berlin"),
+        ([("2024-07-01", "-04:00")], "America/New_York"),
+        ([("2024-03-08", "-03:00"), ("2024-06-12", "-03:00")], "Etc/GMT+3"),
+        ([("2024-03-08", "Z")], "UTC"),
+    ],
+)
+def test_distances_from_utc_show_the_region_of_a_plant(tmp_path, spans, zone):
+    rows = [
+        f"{day}T{row // 12:02d}:{row % 12 * 5:02d}:00{offset},{20 + row % 4}"
+        for day, offset in spans
+        for row in range(144)
+    ]
+    (tmp_path / "d.csv").write_text("timestamp,ZN-T\n" + "\n".join(rows) + "\n")
+    export = read_exports([tmp_path / "d.csv"])
+    proposal = propose_plant(export, name="site")
+    assert proposal.zone == zone
+    assert (zone == "UTC") or any(guess.what == "time zone" and "state" in guess.reason for guess in proposal.guesses)

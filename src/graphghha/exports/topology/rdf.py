@@ -84,7 +84,8 @@ class _Model:
         self._outputs: dict[Any, list[Any]] = defaultdict(list)
         self._aspects: dict[Any, str] = {}
         self._series: dict[Any, str] = {}
-        self._references: dict[Any, Any] = {}
+        self._references: dict[Any, list[Any]] = defaultdict(list)
+        self._labels: dict[Any, str] = {}
         self._unknown: Counter[str] = Counter()
         for subject, predicate, other in sorted(graph, key=str):
             name = local_name(predicate)
@@ -92,8 +93,12 @@ class _Model:
                 self._types[subject].append(local_name(other))
             elif name in ("hasTimeseriesId", "hasTimeseriesID"):
                 self._series[subject] = str(other)
+            elif name == "object-name":  # of a BACnet reference
+                self._series.setdefault(subject, str(other))
+            elif name == "label":
+                self._labels.setdefault(subject, str(other))
             elif name in ("hasExternalReference", "hasTimeseriesReference", "timeseries"):
-                self._references[subject] = other
+                self._references[subject].append(other)
             elif isinstance(other, Literal):
                 continue
             else:
@@ -144,6 +149,7 @@ class _Model:
         if not self._points:
             raise DataError(f"{self._path}: no point is found: the model has neither hasPoint nor hasProperty")
         names = self._names()
+        labels = Counter(self._labels.get(point, "") for point in self._points)
         omissions = [
             Omission(f"{count} x {predicate}", "relation", count, "this relation is not understood")
             for predicate, count in self._unknown.most_common()
@@ -155,11 +161,17 @@ class _Model:
             kind = "actuator" if point in self._actuated else "sensor" if point in observed else ""
             if "setpoint" in self._aspects.get(point, "").lower():
                 kind = "controller"
-            series = self._series.get(point) or self._series.get(self._references.get(point), "")
+            series = self._column(point, labels)
             what = self._class_of(point)
             points.append(SheetPoint(name=names[point], equipment=owner, kind=kind, what=what, signal=series))
         points.sort(key=lambda point: point.name)
         return Sheet(tuple(points), self._equipment(names, omissions), self._links(names), tuple(omissions))
+
+    def _column(self, point: Any, labels: Counter[str]) -> str:
+        """Return how data name a point: its time series, its BACnet object, else a label that no other point has."""
+        known = [self._series[each] for each in (point, *self._references[point]) if each in self._series]
+        label = self._labels.get(point, "")
+        return known[0] if known else label if labels[label] == 1 else ""
 
     def _class_of(self, thing: Any) -> str:
         general = {"Class", "NamedIndividual", "Point", "Equipment", "Resource", "Thing"}

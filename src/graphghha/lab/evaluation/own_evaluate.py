@@ -14,6 +14,7 @@ from graphghha.engine.own_scorer import OwnScorer
 from graphghha.engine.scorer import leading_class
 from graphghha.engine.zone_scorer import node_classes
 from graphghha.exports.attack_labels import AttackEvent, attacked_rows, read_labels
+from graphghha.exports.other_units import refuse_other_units
 from graphghha.exports.recordings import Recording, read_recordings
 from graphghha.lab.metrics.ranges import (
     affiliation_f1,
@@ -49,6 +50,7 @@ def evaluate_own_model(directory: Path, data: Sequence[Path], labels: Path | Non
     """Return the report card of a model directory on files and their labels; without labels all rows are normal."""
     model = load_own_model(directory)
     recorded = read_recordings(data, model.plant)
+    refuse_other_units(model.plant, recorded.recordings, model.preprocessing.scale.low, model.preprocessing.scale.high)
     events = read_labels(labels, recorded.recordings, model.plant) if labels else ()
     return own_report(model, recorded.recordings, events)
 

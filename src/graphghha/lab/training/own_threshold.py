@@ -1,4 +1,4 @@
-"""The threshold of a plant of the user's own: the least one that keeps the alert budget on normal data.
+"""The threshold of a plant of the user's own: the least one that keeps the alert budget on normal data, and the time.
 
 Every row was judged by the member that did not see it. Two alarms that are close are one.
 """
@@ -16,6 +16,8 @@ from graphghha.windows.own_plan import OwnPlan
 Floats = NDArray[np.float64]
 STEP = 0.02
 LEAST = 0.3
+# of normal time in alarm: a low threshold keeps any budget, because alarms that never end are few
+MOST_IN_ALARM = 0.05
 NETWORK = 0.01  # decides between nodes that are nearly as strong; with 0.03 and more it lost on a water network
 TAIL_POINTS = 24
 CANDIDATES = 400
@@ -34,14 +36,14 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
     open_rule = JudgeRule(threshold=1e9)
     moving = np.zeros(unusual[0].shape[1], np.bool_)  # constants are never unusual in the data that made them constant
     scores = [OwnJudge(moving, plan.smooth, plan.day, open_rule).push(each).score for each in unusual]
+    every = np.concatenate(scores)
     threshold, curve = CAP + STEP, []
     for candidate in np.arange(CAP, LEAST, -STEP):
         count = sum(count_episodes(each >= candidate, 2 * plan.smooth) for each in scores)
         curve.append((round(float(candidate), 4), count / days))
-        if count > allowed:
+        if count > allowed or (every >= candidate).mean() > MOST_IN_ALARM:
             break
         threshold = float(candidate)
-    every = np.concatenate(scores)
     at_threshold = sum(count_episodes(each >= threshold, 2 * plan.smooth) for each in scores)
     rule = JudgeRule(threshold=threshold, network=NETWORK, tail=tail_shares(every, threshold))
     low, high = _interval(at_threshold, days)
@@ -58,7 +60,7 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
 def budget_threshold(scores: Sequence[Floats], gap: int, allowed: int) -> float:
     """Return the least threshold above which there are at most `allowed` episodes of alarms."""
     every = np.concatenate(scores)
-    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), 0.5, CANDIDATES)))[::-1]
+    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), MOST_IN_ALARM, CANDIDATES)))[::-1]
     best = float(every.max())
     for candidate in candidates.tolist():
         if sum(count_episodes(each > candidate, gap) for each in scores) > allowed:

@@ -104,6 +104,23 @@ def test_a_brick_model_becomes_a_graph_with_copies_and_shared_nodes(tmp_path):
     assert graph.edge_between(graph.index("VAV1.DPR"), graph.index("VAV2.ZNT")) is None
 
 
+def test_labels_and_bacnet_names_of_a_brick_model_are_the_columns_of_the_data(tmp_path):
+    more = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix bacnet: <http://data.ashrae.org/bacnet/2020#> .
+b:VAV1.ZNT rdfs:label "VAV 1/Zone Air Temp" . b:VAV2.ZNT rdfs:label "VAV 2/Zone Air Temp" .
+b:VAV1.DPR rdfs:label "Damper" . b:VAV2.DPR rdfs:label "Damper" .
+b:OAT rdfs:label "Outdoor air" ; ref:hasExternalReference [ bacnet:object-name "AHU1.OA-T" ] .
+b:SAT rdfs:label "Supply air" .
+"""
+    graph = imported(tmp_path, "m.ttl", BRICK + more).graph
+    signals = {node.name: node.signal for node in graph.nodes}
+    assert signals["VAV1.ZNT"] == "VAV 1/Zone Air Temp"
+    assert signals["VAV1.DPR"] == "VAV1.DPR", "two points have this label"
+    assert signals["OAT"] == "AHU1.OA-T"
+    assert signals["SAT"] == "4711", "the time series is what data name"
+
+
 def test_what_a_brick_model_says_beyond_a_graph_is_listed(tmp_path):
     said = left_out(imported(tmp_path, "site.ttl", BRICK))
     assert "1 x likes: 1 relation left out: this relation is not understood" in said
