@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graphghha.lab.bench.pages.zone_card import zone_card, zone_figures
+from graphghha.lab.bench.pages.zone_card import STUDIES, zone_card, zone_figures
 from graphghha.lab.evaluation.model_card import card_figures, model_card
 from graphghha.models import load_model, save_model, shipped_model
 
@@ -19,7 +19,8 @@ def main() -> None:
     save_model(replace(model, card=model_card(model, report), figures=card_figures(report)), directory)
     directory = shipped_model("fcu-zones")
     model, shift = load_model(directory), _read("data/shift-zones.json")
-    card = zone_card(model, "fcu-zones", shift, _read("data/commissioning.json"))
+    studies = {name: _read(f"data/{name}.json") for name in STUDIES}
+    card = zone_card(model, "fcu-zones", shift, _read("data/commissioning.json"), studies)
     save_model(replace(model, card=card, figures=zone_figures("fcu-zones", shift)), directory)
 
 

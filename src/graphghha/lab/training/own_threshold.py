@@ -57,10 +57,10 @@ def fit_threshold(unusual: Sequence[Floats], plan: OwnPlan, budget_per_day: floa
     return rule, record
 
 
-def budget_threshold(scores: Sequence[Floats], gap: int, allowed: int) -> float:
-    """Return the least threshold above which there are at most `allowed` episodes of alarms."""
+def budget_threshold(scores: Sequence[Floats], gap: int, allowed: int, most_in_alarm: float = MOST_IN_ALARM) -> float:
+    """Return the least threshold above which there are at most `allowed` episodes, and that share of time in alarm."""
     every = np.concatenate(scores)
-    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), MOST_IN_ALARM, CANDIDATES)))[::-1]
+    candidates = np.unique(np.quantile(every, 1 - np.geomspace(0.5 / len(every), most_in_alarm, CANDIDATES)))[::-1]
     best = float(every.max())
     for candidate in candidates.tolist():
         if sum(count_episodes(each > candidate, gap) for each in scores) > allowed:

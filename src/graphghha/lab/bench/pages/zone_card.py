@@ -1,4 +1,4 @@
-"""The card of a model that judges zones, from the results of `bench shift` and `bench commissioning`."""
+"""The card of a model that judges zones, from the results of several benchmarks."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -6,11 +6,19 @@ from typing import Any
 
 from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_lines
 from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command
+from graphghha.lab.bench.pages.zone_studies import (
+    beside_other_methods,
+    informed_attacker,
+    without_effects,
+    without_mechanisms,
+)
 from graphghha.lab.markdown import Result, table
 from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
 from graphghha.models import Model
 
 HARDEST = 6  # conditions that are listed one by one
+LESSONS = {"whether-where": beside_other_methods, "effects": without_effects, "diets": without_mechanisms}
+STUDIES = (*LESSONS, "attacker")
 
 CANNOT = (
     "It has never seen real telemetry: the buildings, their faults and the attacks are simulated.",
@@ -22,16 +30,16 @@ CANNOT = (
     "{quiet} after quiet days.",
     "The same attack on all zones at once puts {everywhere} of the attacked zones into alarm at a commissioned site of "
     "twelve zones. With fewer than six zones, or without commissioning, it looks like the weather.",
-    "An attacker who knows the model, the levels and all readings, and who may report anything at one node, can stay "
-    "hidden. The search of docs/results/attacker.md is a smoke run of two attacks, so this is no measured share.",
+    "{attacker}",
     "It expects a reading a minute, and needs six hours of readings before it judges.",
 )
 
 
-def zone_card(model: Model, name: str, shift: Result, commissioning: Result) -> str:
-    """Return the card as Markdown."""
+def zone_card(model: Model, name: str, shift: Result, commissioning: Result, studies: Mapping[str, Result]) -> str:
+    """Return the card as Markdown; `studies` are results by the name of their benchmark."""
     views = _views(shift)
     trials = {row["trial"]: row for row in commissioning["rows"]}
+    attacker = informed_attacker(studies["attacker"])
     return "\n".join(
         [
             f"# Detector `{name}` for plant `{model.plant}`",
@@ -61,9 +69,13 @@ def zone_card(model: Model, name: str, shift: Result, commissioning: Result) -> 
                 commissioning_lines(commissioning),
             ),
             "",
+            "## What it owes to its graph, its buildings and its lessons",
+            "",
+            *(f"- {say(studies[study])}" for study, say in LESSONS.items()),
+            "",
             "## What it cannot see",
             "",
-            *(f"- {line.format(**_hard_cases(views, trials))}" for line in CANNOT),
+            *(f"- {line.format(**_hard_cases(views, trials), attacker=attacker)}" for line in CANNOT),
             "",
             "## Licence",
             "",
@@ -145,8 +157,8 @@ def _apart(shift: Result, views: Mapping[bool, Mapping[str, dict[str, Any]]]) ->
     return [
         *lines,
         "All cases of these attacks are new to the model, and so are the buildings; what makes them differ lies mostly "
-        "within the ranges that it was taught. `graphghha bench effects` leaves one family of these effects out of the "
-        "training. No figure can be compared with the paper's tables, which are of other data and another protocol.",
+        "within the ranges that it was taught. No figure can be compared with the paper's tables, which are of other "
+        "data and another protocol.",
         "These runs count visible attacks only and hold no probabilities. Recall with the invisible ones, and the "
         "calibration error, are printed by `graphghha evaluate fcu-zones --runs 24 --days 14 --zones 12 --seed 15`.",
     ]

@@ -17,6 +17,8 @@ from graphghha.windows.own_inputs import fill_forward
 from graphghha.windows.own_scale import OwnScale
 
 Floats = NDArray[np.float64]
+# of normal rows that a baseline may be in alarm: it keeps the budget of alarms alone, which lets it find the most
+MOST_IN_ALARM = 0.5
 Fit = Callable[[Sequence[Floats]], Judge]
 LABELLED_ROWS = 15_000
 
@@ -38,7 +40,8 @@ class BaselineDetector:
                 judge = fit([each for each, own in scaled if own != member])
                 held_out += [self._score(judge(each)) for each, own in scaled if own == member]
             days = sum(map(len, held_out)) * plan.step_s / 86_400
-            self.threshold = budget_threshold(held_out, gap, max(1, int(budget_per_day * days + 1e-9)))
+            allowed = max(1, int(budget_per_day * days + 1e-9))
+            self.threshold = budget_threshold(held_out, gap, allowed, most_in_alarm=MOST_IN_ALARM)
 
     def _score(self, unusual: Floats) -> Floats:
         highest = unusual.max(axis=1)

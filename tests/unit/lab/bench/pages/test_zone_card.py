@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from graphghha.lab.bench.pages.zone_card import zone_card, zone_figures
+from graphghha.lab.bench.pages.zone_card import STUDIES, zone_card, zone_figures
 from graphghha.models import load_model, shipped_model
 
 DATA = Path(__file__).parents[5] / "docs/results/data"
@@ -13,9 +13,13 @@ def stored(name):
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def card_of(model, shift):
+    return zone_card(model, "fcu-zones", shift, stored("commissioning"), {name: stored(name) for name in STUDIES})
+
+
 def test_the_shipped_card_and_its_figures_follow_from_the_stored_results():
     model, shift = load_model(shipped_model("fcu-zones")), stored("shift-zones")
-    assert model.card == zone_card(model, "fcu-zones", shift, stored("commissioning")), "python scripts/model_cards.py"
+    assert model.card == card_of(model, shift), "python scripts/model_cards.py"
     assert model.figures == zone_figures("fcu-zones", shift)
 
 
@@ -36,7 +40,7 @@ def test_the_card_states_what_the_page_of_results_states():
 
 def test_false_alarms_stand_apart_and_add_up():
     shift = stored("shift-zones")
-    card = zone_card(load_model(shipped_model("fcu-zones")), "fcu-zones", shift, stored("commissioning"))
+    card = card_of(load_model(shipped_model("fcu-zones")), shift)
     assert "No figure can be compared with the paper's tables" in card
     for view, state in ((False, "as shipped"), (True, "after 14 days of commissioning")):
         rows = [row for row in shift["rows"] if row["commissioned"] == view]
