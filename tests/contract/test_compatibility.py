@@ -23,7 +23,7 @@ CASES = (
 # Sentences for people may be reworded; everything a program reads may not.
 SENTENCES = ("text", "action", "meaning")
 # What events have had in addition since 0.1.0: whoever reads the rest is not concerned.
-ADDED_FIELDS, ADDED_EVIDENCE = ("techniques", "alike"), ("contradiction",)
+ADDED_FIELDS, ADDED_EVIDENCE = ("techniques", "alike", "cleared"), ("contradiction",)
 
 
 def call(*arguments):

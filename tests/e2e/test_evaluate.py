@@ -174,3 +174,5 @@ def test_the_shipped_card_and_report_are_of_the_shipped_model():
     assert report["model"] == load_model(directory).fingerprint
     card = load_model(directory).card
     assert f"| visible attacks that were detected | {report['card']['event_recall']:.3f} |" in card
+    zones = json.loads((ROOT / "docs/results/zones/report.json").read_text())
+    assert zones["model"] == load_model(shipped_model("fcu-zones")).fingerprint

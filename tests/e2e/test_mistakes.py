@@ -82,7 +82,7 @@ MISTAKES = (
     ("score fcu day.parquet --out day.parquet", "choose another file"),
     ("score fcu cut.parquet --out x.parquet", "cannot be read as Parquet"),
     ("evaluate fcu day.parquet --labels result.json", "the columns are start,end,nodes,class"),
-    ("evaluate fcu day.parquet --labels labels.csv", "DataError: day.parquet: has 1440 rows"),
+    ("evaluate fcu day.parquet --labels labels.csv", "DataError: day.parquet: has 1.0 days, and the first 3 only"),
     ("score fcu day.parquet --hold --out x.parquet", "nor --hold"),
     ("score fcu day.parquet --time-zone Mars/Base --out x.parquet", "--time-zone"),
     ("score fcu strange.csv --out x.parquet", "has no reading for a point"),

@@ -178,11 +178,16 @@ class Comparison:
 
 
 def mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the mean of every figure over the rows that have it, and the spread of F1; or the reason of a failure."""
+    """Return the mean of every figure over the rows that have it, and the spread of F1; or the reason of a failure.
+
+    The intervals of single rows are left out: they say nothing of a mean.
+    """
     if failed := [row["failed"] for row in rows if "failed" in row]:
         return {"f1": None, "f1_std": None, "seeds": len(rows), "failed": failed[0]}
     figures: dict[str, Any] = {}
     for name in rows[0].keys() - {"nodes", "method", "protocol"}:
+        if name.endswith("_interval"):
+            continue
         values = [row[name] for row in rows if row[name] is not None]
         figures[name] = float(np.mean(values)) if values else None
     spread = float(np.std([row["f1"] for row in rows], ddof=1)) if len(rows) > 1 else None

@@ -9,6 +9,7 @@ from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command
 from graphghha.lab.bench.pages.zone_studies import (
     beside_other_methods,
     informed_attacker,
+    reference_buildings,
     without_effects,
     without_mechanisms,
 )
@@ -17,8 +18,12 @@ from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
 from graphghha.models import Model
 
 HARDEST = 6  # conditions that are listed one by one
-LESSONS = {"whether-where": beside_other_methods, "effects": without_effects, "diets": without_mechanisms}
-STUDIES = (*LESSONS, "attacker")
+LESSONS = {
+    "evaluate": reference_buildings,
+    "whether-where": beside_other_methods,
+    "effects": without_effects,
+    "diets": without_mechanisms,
+}
 
 CANNOT = (
     "It has never seen real telemetry: the buildings, their faults and the attacks are simulated.",
@@ -36,7 +41,7 @@ CANNOT = (
 
 
 def zone_card(model: Model, name: str, shift: Result, commissioning: Result, studies: Mapping[str, Result]) -> str:
-    """Return the card as Markdown; `studies` are results by the name of their benchmark."""
+    """Return the card as Markdown; `studies` are results by the name of their command."""
     views = _views(shift)
     trials = {row["trial"]: row for row in commissioning["rows"]}
     attacker = informed_attacker(studies["attacker"])
@@ -159,8 +164,6 @@ def _apart(shift: Result, views: Mapping[bool, Mapping[str, dict[str, Any]]]) ->
         "All cases of these attacks are new to the model, and so are the buildings; what makes them differ lies mostly "
         "within the ranges that it was taught. No figure can be compared with the paper's tables, which are of other "
         "data and another protocol.",
-        "These runs count visible attacks only and hold no probabilities. Recall with the invisible ones, and the "
-        "calibration error, are printed by `graphghha evaluate fcu-zones --runs 24 --days 14 --zones 12 --seed 15`.",
     ]
 
 

@@ -10,6 +10,23 @@ MODEL, PERCEPTRON, TREES = "graphghha", "zone_mlp", "zone_boosting"
 EVERYTHING = "all families"
 
 
+def reference_buildings(report: Result) -> str:
+    """Return how it does in buildings of the reference kind, as shipped, and with really new cases: from `evaluate`."""
+    card, config = report["card"], report["config"]
+    new, attacks = report["unseen_cases"]["card"], report["unseen_cases"]["attacks"]
+    named = sum(each["visible"] and each["found"] and each["rank"] == 1 for each in attacks)
+    return (
+        f"In {config['runs']} buildings of the reference kind, as shipped, {config['days']} days each, it finds "
+        f"{_figure(card, 'event_recall')} of the {card['observable_events']} visible attacks, and "
+        f"{_figure(card, 'event_recall_all')} of all {card['events']} if those that no reading shows are counted as "
+        f"well; it names the right node in {_figure(card, 'hit_at_1')}, with {_figure(card, 'false_alarms_per_day')} "
+        f"false alarms a day. Of the six cases that are kept as the really new ones it finds "
+        f"{_figure(new, 'event_recall')} and names {named} of {new['observable_events']}, with "
+        f"{_figure(new, 'false_alarms_per_day')} false alarms a day. The error of its probabilities (ECE) is "
+        f"{card['ece']:.2f}, and {new['ece']:.2f} with the new cases (docs/results/zones/report.md)."
+    )
+
+
 def beside_other_methods(result: Result) -> str:
     """Return how many attacks methods with the same inputs find and name, from `bench whether-where`."""
     rows = {(row["question"], row["method"]): row for row in result["rows"] if row["group"] == "all"}
@@ -74,6 +91,10 @@ def informed_attacker(result: Result) -> str:
         f"that were tried and are not part of this model, the best keeps {least[best]} "
         "(docs/results/attacker.md)."
     )
+
+
+def _figure(card: Mapping[str, Any], name: str) -> str:
+    return f"{card[name]:.2f}"
 
 
 def _rate(row: Mapping[str, Any]) -> str:

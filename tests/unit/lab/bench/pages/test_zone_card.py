@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from graphghha.lab.bench.pages.zone_card import STUDIES, zone_card, zone_figures
+from graphghha.lab.bench.pages.zone_card import zone_card, zone_figures
 from graphghha.models import load_model, shipped_model
+from model_cards import STUDIES, read_result
 
 DATA = Path(__file__).parents[5] / "docs/results/data"
 
@@ -14,7 +15,9 @@ def stored(name):
 
 
 def card_of(model, shift):
-    return zone_card(model, "fcu-zones", shift, stored("commissioning"), {name: stored(name) for name in STUDIES})
+    return zone_card(
+        model, "fcu-zones", shift, stored("commissioning"), {name: read_result(file) for name, file in STUDIES.items()}
+    )
 
 
 def test_the_shipped_card_and_its_figures_follow_from_the_stored_results():
