@@ -28,7 +28,7 @@ LESSONS = {
 CANNOT = (
     "It has never seen real telemetry: the buildings, their faults and the attacks are simulated.",
     "An attack that shows in no reading is not found; it is not counted in the figures above either.",
-    "Where only half of the points exist ({points}) or nearly everything differs at once ({all}), it finds about half.",
+    "Where only half of the points exist ({points}) or nearly everything differs at once ({all}), it finds fewer.",
     "It compares the zones of a building with each other. In a building of one zone it finds {one_zone} of the visible "
     "attacks, and names the right node in {one_zone_named}.",
     "Attacks in the days of commissioning are left out where they stand out. {attacked} later ones are found then, and "

@@ -46,7 +46,7 @@ def beside_other_methods(result: Result) -> str:
 
 def without_effects(result: Result) -> str:
     """Return what a model does that never saw how systems report, from `bench effects`."""
-    after = [row for row in result["rows"] if row["commissioned"]]
+    after = [row for row in result["rows"] if row["commissioned"] and row["condition"] != "reference"]
     with_effects, without = (
         pool([row for row in after if row["taught"] == taught]) for taught in dict.fromkeys(r["taught"] for r in after)
     )
