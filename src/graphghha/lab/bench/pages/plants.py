@@ -104,12 +104,7 @@ def plants_page(results: Sequence[Result], directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     rows = [row for result in results for row in result["rows"]]
     text = ["# Plants that nobody here built", "", _plain(INTRODUCTION), "", *_paragraphs(CHOSEN), "Measured by:", ""]
-    for result in results:
-        config = result["config"]
-        only = "".join(f" --only {name}" for name in config["datasets"])
-        smoke = " --quick: **a smoke run, not a measurement**" if config["quick"] else ""
-        text.append(f"- `graphghha bench plants --data FOLDER{only} --seeds {config['seeds']}`{smoke}")
-    text.append("")
+    text += [*dict.fromkeys(_command(result["config"]) for result in results), ""]
     if own := [row for row in rows if row["dataset"] == "EDS"]:
         text += ["## A laboratory plant", "", *_paragraphs(LABORATORY), *_table(own, _LABORATORY), "", *_by_class(own)]
     if own := [row for row in rows if row["dataset"] == "BATADAL"]:
@@ -122,6 +117,12 @@ def plants_page(results: Sequence[Result], directory: Path) -> Path:
     page = directory / "plants.md"
     page.write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
     return page
+
+
+def _command(config: Mapping[str, Any]) -> str:
+    only = "".join(f" --only {name}" for name in config["datasets"])
+    smoke = " --quick: **a smoke run, not a measurement**" if config["quick"] else ""
+    return f"- `graphghha bench plants --data FOLDER{only} --seeds {config['seeds']}`{smoke}"
 
 
 def _by_split(rows: Sequence[Mapping[str, Any]], columns: Sequence[tuple[str, str, str]]) -> list[str]:
