@@ -25,11 +25,69 @@ TO_SCREEN = """() => {
 }"""
 
 
+# Lists what is painted in a colour, by computed styles and pixels of charts; the blue of a selected row is no state.
+PAINTED = """() => {
+  const isColour = (r, g, b, a = 1) => a > 0 && Math.max(r, g, b) - Math.min(r, g, b) > 24;
+  const found = new Set();
+  for (const each of document.querySelectorAll("body *"))
+    for (const part of [null, "::before"]) {
+      const style = getComputedStyle(each, part);
+      if (each.ariaSelected === "true" || style.display === "none" || (part && style.content === "none")) continue;
+      for (const name of ["color", "backgroundColor", "borderTopColor", "borderLeftColor", "fill", "stroke"]) {
+        const numbers = (style[name].match(/^rgba?\\((.*)\\)/)?.[1] ?? "").split(/[ ,/]+/).map(Number);
+        if (isColour(...numbers)) found.add(`${each.tagName}.${each.getAttribute("class")} ${name} ${style[name]}`);
+      }
+    }
+  for (const chart of document.querySelectorAll("canvas")) {
+    const pixels = chart.getContext("2d").getImageData(0, 0, chart.width, chart.height).data;
+    for (let at = 0; at < pixels.length; at += 4)
+      if (isColour(...pixels.slice(at, at + 3), pixels[at + 3] > 200)) found.add("chart");
+  }
+  return [...found];
+}"""
+
+
 @pytest.fixture
 def window(browser, served, entered):
     made = Window(browser, served.address, entered)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def quiet(browser, served, entered) -> None:
+    """Wait until every node is judged, before anything is attacked."""
+    window = Window(browser, served.address, entered)
+    window.open("overview")
+    window.page.get_by_text("64 scored · 0 unknown").wait_for(timeout=FOUND_MS)
+    window.page.get_by_text("No alarm waits for you.").wait_for()
+    window.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_normal_plant_has_no_colour_on_any_screen(browser, served, entered, quiet, theme):
+    window = Window(browser, served.address, entered, theme)
+    for screen in SCREENS[:-1]:  # in the studio what is selected is blue
+        window.open(screen)
+        window.page.wait_for_timeout(1200)
+        assert window.page.evaluate(PAINTED) == [], screen
+    window.open("overview")
+    window.page.locator(".tile").first.evaluate(
+        "(tile) => Object.assign(tile.dataset, {state: 'unacknowledged', priority: 'high'})"
+    )
+    assert any("tile backgroundColor" in each for each in window.page.evaluate(PAINTED))  # it would be seen
+    window.close()
+
+
+@pytest.mark.parametrize("width", [195, 390])
+def test_the_words_of_a_quiet_alarm_bar_are_whole_on_a_phone(browser, served, entered, quiet, width):
+    window = Window(browser, served.address, entered, size=(width, 844))
+    window.open("overview")
+    words = window.page.locator(".alarm-bar .cut", has_text="No alarm waits for you.")
+    words.wait_for()
+    assert words.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+    assert window.page.evaluate("document.documentElement.scrollWidth") <= width
+    window.close()
 
 
 @pytest.fixture(scope="module")
@@ -191,13 +249,17 @@ def test_no_screen_has_a_serious_accessibility_finding(browser, served, entered,
     assert found == {}
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, attacked):
-    window = Window(browser, served.address, entered, size=(390, 844))
-    for screen in (*SCREENS, attacked.split("/", 2)[-1]):
+@pytest.mark.parametrize("width", [195, 390])  # 390 at 200 % is 195
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, attacked, width):
+    window = Window(browser, served.address, entered, size=(width, 844))
+    incident = attacked.split("/", 2)[-1]
+    for screen in (*SCREENS, incident) if width == 390 else SCREENS:
         window.open(screen)
         window.page.wait_for_timeout(1200)
-        _keep(window, f"{screen.replace('/', '-')}-phone")
-        assert window.page.evaluate("document.documentElement.scrollWidth") <= 390, screen
+        _keep(window, f"{screen.replace('/', '-')}-{'phone' if width == 390 else 'phone-zoomed'}")
+        assert window.page.evaluate("document.documentElement.scrollWidth") <= width, screen
+        cut = "(all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)"
+        assert window.page.locator(".alarm-bar strong, .tile, .zone-pick button, .four > div").evaluate_all(cut) == []
     window.close()
 
 

@@ -37,7 +37,7 @@ export function Faces({ about, zones, stops }: { about: SiteAbout; zones: ZoneSt
       {groups(about.zones_info, 12).map((group: Group) => (
         <div class="group" key={group.name}>
           <div class="about"><strong>{group.name}</strong><div class="label">{groupWords(group.places, zones).text}</div></div>
-          {group.places.map((place) => zones[place] && <Face key={place} about={about} place={place} now={zones[place]!} isStopped={isStopped(about.zones_info[place]!.zone)} />)}
+          <div class="cells">{group.places.map((place) => zones[place] && <Face key={place} about={about} place={place} now={zones[place]!} isStopped={isStopped(about.zones_info[place]!.zone)} />)}</div>
         </div>
       ))}
     </div>

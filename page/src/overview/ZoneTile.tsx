@@ -39,10 +39,10 @@ export const ZoneTile = memo(function ZoneTile(props: TileProps) {
   const shown = now.state === "normal" && props.stale.length ? "unknown" : now.state;
   return (
     <a class="card tile" href={here("zones", zoneAddress(info.zone))} data-state={shown} data-priority={now.priority ?? undefined}>
-      <span class="name"><span class="cut"><span class="wide-only">{info.title.replace(shortName(info), "")}</span>{shortName(info)}</span>
+      <span class="name"><span><span class="wide-only">{info.title.replace(shortName(info), "")}</span>{shortName(info)}</span>
         <span class="codes">{now.priority && <Glyph priority={now.priority} state={now.state} />}<Letter state={shown} /></span>
       </span>
-      <span class={`what cut ${words.isNormal ? "normal" : ""}`} style={{ display: undefined }}>{words.what}</span>
+      <span class={`what ${words.isNormal ? "normal" : ""}`}>{words.what}</span>
       <div class="since cut">{words.since}</div>
       <div class="middle">
         <NodeMatrix zone={place} template={about.template} cell={13} />

@@ -67,9 +67,15 @@ function Counts() {
       {back.map(({ priority, n }, place) => (
         <span key={priority}><Glyph priority={priority} state="returned" /><strong>{n}</strong>{place === back.length - 1 && !fresh.some((_, at) => at > 0) && <span class="dim">returned</span>}</span>
       ))}
-      {state.value?.is_flood && <strong>flood{state.value.flood_since ? ` since ${clock(ms(state.value.flood_since), zone.value)}` : ""}</strong>}
+      <Flood />
     </div>
   );
+}
+
+/** Say that there is a flood: beside the counts, and on a phone, which has no room for those, beside the rest. */
+function Flood() {
+  const { is_flood, flood_since } = state.value!;
+  return is_flood ? <strong>flood{flood_since ? ` since ${clock(ms(flood_since), zone.value)}` : ""}</strong> : null;
 }
 
 function Slot({ item, place }: { item: IncidentLine; place: "first" | "second" }) {
@@ -93,7 +99,7 @@ function SecondLine() {
   const returned = rest.every((item) => item.state === "returned");
   return (
     <div class="second-line"><Glyph priority={worst.priority} state={worst.state} />
-      <span><strong>{rest.length}</strong> {returned ? "returned, wait for you" : "more wait for you"}</span>
+      <span><strong>{rest.length}</strong> {returned ? "returned, wait for you" : "more wait for you"} <Flood /></span>
     </div>
   );
 }
