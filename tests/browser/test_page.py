@@ -253,7 +253,7 @@ def test_no_screen_has_a_serious_accessibility_finding(browser, served, entered,
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser, served, entered, attacked, width):
     window = Window(browser, served.address, entered, size=(width, 844))
     incident = attacked.split("/", 2)[-1]
-    for screen in (*SCREENS, incident) if width == 390 else SCREENS:
+    for screen in (*SCREENS, incident):
         window.open(screen)
         window.page.wait_for_timeout(1200)
         _keep(window, f"{screen.replace('/', '-')}-{'phone' if width == 390 else 'phone-zoomed'}")
