@@ -16,7 +16,7 @@ from graphghha.windows.grid import Counters, Grid, GridConfig, Rows
 from graphghha.windows.multiscale import DAY, STEP_S
 from graphghha.windows.unchanged import Unchanged, is_sparse
 
-JUDGED_ROWS = 6 * 3600 // STEP_S  # from which the way a site reports is told
+JUDGED_ROWS = 6 * 3600 // STEP_S  # from which the way a site reports is recognised
 LONGEST_SILENCE_MS = 400 * DAY * 1000  # longer than any season without readings
 
 
