@@ -26,6 +26,7 @@ from graphghha.lab.metrics.classification import Scores, balanced_scores, counte
 from graphghha.lab.metrics.equivalence import kind_classes
 from graphghha.lab.metrics.events import EventMatches, EventScores, event_scores, match_incidents
 from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
+from graphghha.lab.metrics.zone_samples import zone_samples
 
 __all__ = [
     "BudgetPoint",
@@ -65,4 +66,5 @@ __all__ = [
     "thin_pr_curve",
     "threshold_for_budget",
     "wilson_interval",
+    "zone_samples",
 ]

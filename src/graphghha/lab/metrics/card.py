@@ -16,6 +16,7 @@ from graphghha.lab.metrics.calibration_metrics import brier_skill, expected_cali
 from graphghha.lab.metrics.classification import average_precision, class_scores, confusion, counted, detection
 from graphghha.lab.metrics.equivalence import NodePredictions, kind_classes, merge_equivalent
 from graphghha.lab.metrics.events import EventMatches, EventScores, event_scores, match_incidents
+from graphghha.lab.metrics.zone_samples import zone_samples
 from graphghha.lab.runs.recording import Recording
 
 Bools = NDArray[np.bool_]
@@ -35,6 +36,7 @@ class Card:
     macro_f1: float
     auc_pr: float
     ece: float
+    zone_ece: float  # of the highest probability of each zone: whether it is attacked, whichever node is named
     brier_skill: float
     prevalence: float
     unobservable: int  # attacked node-minutes that show nothing; counted in `f1_raw` only
@@ -136,6 +138,7 @@ def make_card(evaluated: Sequence[EvaluatedRecording]) -> Card:
         macro_f1=class_scores(counts, zero_division=float("nan")).macro([1, 2, 3]).f1,
         auc_pr=average_precision(attacked, prob),
         ece=expected_calibration_error(attacked, prob),
+        zone_ece=expected_calibration_error(*_zones(evaluated)),
         brier_skill=brier_skill(attacked, prob),
         prevalence=pooled.prevalence,
         unobservable=pooled.unobservable,
@@ -150,6 +153,12 @@ def probabilities(evaluated: Sequence[EvaluatedRecording]) -> tuple[Bools, NDArr
     """Return truth and P(attack) of all node-minutes that count."""
     attacked = np.concatenate([each.attacked[each.single] for each in evaluated])
     return attacked, np.concatenate([each.predictions.attack[each.single] for each in evaluated])
+
+
+def _zones(evaluated: Sequence[EvaluatedRecording]) -> tuple[Bools, NDArray[np.float64]]:
+    """Return truth and P(attack) of all zones at all minutes that count."""
+    attacked, prob = zip(*(zone_samples(each.recording) for each in evaluated), strict=True)
+    return np.concatenate(attacked), np.concatenate(prob)
 
 
 def _columns(evaluated: EvaluatedRecording) -> tuple[Bools, Bools, Bools, Bools]:

@@ -19,7 +19,7 @@ from graphghha.commissioning.levels import KEEP_EVERY, fit_levels
 from graphghha.commissioning.threshold import ZONES_OF_BUDGET, own_threshold
 from graphghha.engine import EngineConfig
 from graphghha.engine.zone_scorer import ZoneScorer
-from graphghha.lab.metrics import EventMatches, match_events
+from graphghha.lab.metrics import EventMatches, match_events, zone_samples
 from graphghha.lab.runs import Recording, Schedule, record, simulated_run
 from graphghha.lab.training.temperature_scaling import fit_calibration
 from graphghha.lab.training.zone_recipe import ZoneRecipe
@@ -126,7 +126,7 @@ def _view(recording: Recording, model: Model, least: float) -> ValidatedView:
     """Judge a recording at all thresholds; `least` is what the site's own days ask for."""
     zones = recording.attack.reshape(recording.num_steps, -1, model.template.num_nodes)  # [t Z m]
     matches = [_matches(recording, max(threshold, least)) for threshold in TRIED]
-    odds, attacked = _samples(recording, zones)
+    odds, attacked = _samples(recording)
     return ValidatedView(
         odds=odds,
         attacked=attacked,
@@ -144,17 +144,12 @@ def _matches(recording: Recording, threshold: float) -> EventMatches:
     return match_events(recording, rules.rule, rules.group)
 
 
-def _samples(recording: Recording, zones: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _samples(recording: Recording) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return log-odds and truth of zones at some minutes, without those whose attack is invisible or over."""
-    shape = zones.shape
-    truth = (recording.truth > 0).reshape(shape)[::STRIDE]
-    visible = np.asarray((truth & recording.observable.reshape(shape)[::STRIDE]).any(axis=2))
-    recovering = recording.recovering.reshape(shape)[::STRIDE].any(axis=2)
-    highest = np.nan_to_num(zones[::STRIDE], nan=-1.0).max(axis=2).astype(np.float64)
-    certain = (visible | ~truth.any(axis=2)) & ~recovering & (highest >= 0)
+    attacked, p = zone_samples(recording, every=STRIDE)
     limit = 1.0 / (1.0 + np.exp(HIGHEST))
-    p = np.clip(highest[certain], limit, 1.0 - limit)
-    return np.log(p / (1.0 - p)).astype(np.float32), visible[certain]
+    p = np.clip(p, limit, 1.0 - limit)
+    return np.log(p / (1.0 - p)).astype(np.float32), attacked
 
 
 def _suspects(recording: Recording, zones: NDArray[np.float32], matches: EventMatches) -> tuple[float, ...]:
