@@ -45,11 +45,13 @@ from graphghha.lab.bench.detection.zone_trials import (
 from graphghha.lab.bench.results import make_result, write_result
 from graphghha.lab.evaluation import without_nan
 from graphghha.lab.runs import Schedule
+from graphghha.lab.training.workers import worker_processes
+from graphghha.lab.training.zone_calibrate import calibrate_zones
 from graphghha.lab.training.zone_fit import HIDDEN_NODE, ZoneFitConfig, adu_odds, fit_zones
 from graphghha.lab.training.zone_recipe import ZONE_SHARES, ZoneRecipe
-from graphghha.lab.training.zone_train import collect_zone_windows
+from graphghha.lab.training.zone_train import assemble, collect_zone_windows
 from graphghha.lab.training.zone_windows import ZoneWindows
-from graphghha.models import Model, log_probabilities
+from graphghha.models import Model, load_model, log_probabilities, save_model
 from graphghha.nn import ADU, AduConfig
 from graphghha.plants import load_plant
 
@@ -96,7 +98,7 @@ class WhetherWhereConfig:
     training_buildings: int | None = None  # None: all that the model was taught on
     mlp: ZoneFitConfig = MLP_FIT
     boosting_rows: int = MOST_ROWS
-    networks: int = 0  # further networks of the model's kind, trained on the same windows with other seeds
+    networks: int = 0  # further models, whose networks are trained on the same windows with other seeds
 
 
 QUICK = WhetherWhereConfig(
@@ -115,7 +117,7 @@ def whether_where(
 ) -> dict[str, Any]:
     """Return a row for each question, method and group of buildings.
 
-    `work` keeps the windows of the training, and the result of the groups that are done.
+    `work` keeps the windows of the training, the models with other seeds, and the result of the groups that are done.
     """
     if model.commissioning is not None:
         raise ConfigError("whether-where: give the model that a site's model was derived from")
@@ -213,20 +215,29 @@ def _locators(
         "zone_boosting": boosting,
     }
     for seed in range(1, config.networks + 1):
-        progress(f"GraphGHHA with seed {seed}: {len(windows)} windows")
-        locators[f"{MODEL}-{seed}"] = _trained_anew(model, windows, config, seed)
+        directory = work / f"seed-{seed}"
+        if not directory.exists():
+            progress(f"GraphGHHA with seed {seed}: {len(windows)} windows")
+            save_model(_trained_anew(model, windows, config, seed, progress), directory)
+        locators[f"{MODEL}-{seed}"] = model_locator(load_model(directory))
     return locators, taught
 
 
-def _trained_anew(model: Model, windows: ZoneWindows, config: WhetherWhereConfig, seed: int) -> Locator:
-    """Return the log-odds of a network that differs from the model's in weights at the start and order of windows."""
+def _trained_anew(
+    model: Model, windows: ZoneWindows, config: WhetherWhereConfig, seed: int, progress: Callable[[str], None]
+) -> Model:
+    """Return a model that differs from the given one in weights at the start and in the order of windows."""
+    recipe = training_recipe(model)
+    fit = replace(recipe.fit, seed=seed, epochs=min(recipe.fit.epochs, config.mlp.epochs))
+    validated = min(recipe.validation_buildings, config.training_buildings or recipe.validation_buildings)
+    recipe = replace(recipe, fit=fit, validation_buildings=validated)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         adu = ADU.from_config(model.template, AduConfig.from_dict(model.adu_config))
-    odds = adu_odds(adu)
-    fit = replace(training_recipe(model).fit, seed=seed)
-    fit_zones(adu, odds, windows, replace(fit, epochs=min(fit.epochs, config.mlp.epochs)))
-    return torch_locator(odds)
+    fit_zones(adu, adu_odds(adu), windows, fit)
+    anew = assemble(recipe, adu, model.zone_preprocessing, len(windows))
+    with worker_processes(recipe.workers) as pool:
+        return calibrate_zones(anew, recipe, pool, progress=progress)
 
 
 def _trial(model: Model, config: WhetherWhereConfig, group: int, building: int) -> Trial:
