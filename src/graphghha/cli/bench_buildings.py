@@ -38,11 +38,18 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
 
 @benchmark("model")
 @click.option("--trial", "trials", multiple=True, metavar="NAME", help="Run this trial only; repeatable.")
-def commissioning(scope: "Scope", trials: tuple[str, ...]) -> dict[str, Any]:
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="NAME",
+    help="Buildings of this condition instead of random ones; repeatable.",
+)
+def commissioning(scope: "Scope", trials: tuple[str, ...], conditions: tuple[str, ...]) -> dict[str, Any]:
     """How days, seasons and attacks change a site.
 
-    Needs a model that judges zones. Random buildings are commissioned on few days, in another season, on days with
-    attacks in them, with one to three zones, and every week.
+    Needs a model that judges zones. Buildings are commissioned on few days, in another season, on days with attacks in
+    them, with one to three zones, and every week, and judged under cases that no training saw.
     """
     from dataclasses import asdict, replace
 
@@ -50,7 +57,7 @@ def commissioning(scope: "Scope", trials: tuple[str, ...]) -> dict[str, Any]:
     from graphghha.lab.evaluation import TrialConfig, trial_rows, without_nan
     from graphghha.models import load_model
 
-    config = TrialConfig(seed=scope.seed, trials=trials)
+    config = TrialConfig(seed=scope.seed, trials=trials, conditions=conditions)
     if scope.quick:
         config = replace(config, buildings=1, days=1)
     rows = trial_rows(load_model(scope.model), config, progress=scope.progress)
@@ -90,12 +97,13 @@ def attacker(
 
 @benchmark("model", "work")
 @click.option("--buildings", type=click.IntRange(1), help="Buildings of twelve zones in each group (default: 5).")
-@click.option("--networks", type=click.IntRange(0), help="Trainings of the model's network with further seeds.")
+@click.option("--networks", type=click.IntRange(0), help="Models whose networks are trained with further seeds.")
 def whether_where(scope: "Scope", buildings: int | None, networks: int | None) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
-    folder that `train --preset zones` worked in; without it, the model's training windows are made again.
+    folder that `train --preset zones` worked in; without it, the model's training windows are made again. Models with
+    further seeds stay there as `seed-1` and so on.
     """
     from dataclasses import replace
 

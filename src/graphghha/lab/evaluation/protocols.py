@@ -101,11 +101,11 @@ def deploy_task(model: Model, config: DeployConfig) -> EvaluationTask:
             "the model's provenance lacks the cases it was trained on; evaluate it on labelled telemetry instead"
         )
     cases = [*model.provenance["cases_seen"], *model.provenance["unseen_severities"]]
-    cases = cases or [name for name in plant.cases if name not in _unseen(model, plant, "cases")]
+    cases = cases or [name for name in plant.cases if name not in unseen_cases(model, plant)]
     runs = tuple(_deploy_run(config, plant, cases, n, config.runs, n) for n in range(config.runs))
-    unseen_cases = _unseen(model, plant, "cases")
-    numbers = range(config.unseen_runs if unseen_cases else 0)
-    unseen = tuple(_deploy_run(config, plant, unseen_cases, n, config.unseen_runs, UNSEEN + n) for n in numbers)
+    new_cases = unseen_cases(model, plant)
+    numbers = range(config.unseen_runs if new_cases else 0)
+    unseen = tuple(_deploy_run(config, plant, new_cases, n, config.unseen_runs, UNSEEN + n) for n in numbers)
     for each in (*runs, *unseen):
         check_leaks(model, each.run)
     return EvaluationTask(model, plant, "deploy", asdict(config), runs, unseen)
@@ -144,6 +144,11 @@ def _deploy_run(
     )
     history_rows = config.history_hours * plant.steps_per_day // 24
     return simulated_run(plant, attacked_run(normal, cases, config.schedule), history_rows)
+
+
+def unseen_cases(model: Model, plant: Plant) -> tuple[str, ...]:
+    """Return the cases that training never saw and that are kept for this question."""
+    return _unseen(model, plant, "cases")
 
 
 def check_leaks(model: Model, run: Run) -> None:

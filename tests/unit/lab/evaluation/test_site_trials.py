@@ -65,8 +65,8 @@ def test_the_command_prints_one_object_and_its_page_has_a_row_per_trial(tmp_path
 def test_a_building_is_judged_week_after_week():
     trial = Trial(name="two weeks", zones=1, days=7, weeks=2)
     config = TrialConfig(buildings=1, days=1)
-    matches = site_trials._tried(untrained_zone_model(PLANT), config, site_trials.EngineConfig(), (trial, 0))
-    assert [round(each.days) for each in matches] == [7, 7]
+    judged = site_trials._tried(untrained_zone_model(PLANT), config, site_trials.EngineConfig(), (trial, 0))
+    assert [round(each.matches.days) for each in judged] == [7, 7]
 
 
 def test_attacks_everywhere_hit_all_zones_alike():

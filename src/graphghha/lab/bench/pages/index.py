@@ -21,7 +21,6 @@ from graphghha.lab.bench.results import is_paper_protocol
 from graphghha.lab.markdown import Result
 
 _SINGLE = {
-    "commissioning": commissioning_page,
     "precision": precision_page,
     "events": events_page,
     "reliability": reliability_page,
@@ -54,6 +53,8 @@ def _write(results: Sequence[Result], directory: Path) -> list[Path]:
     for name, write in _SINGLE.items():
         if own := [result for result in results if result["bench"] == name]:
             pages.append(write(own[-1], directory))
+    if commissioned := [result for result in results if result["bench"] == "commissioning"]:
+        pages.append(commissioning_page(commissioned, directory))
     if shifted := [result for result in results if result["bench"] == "shift"]:
         pages.append(shift_page(shifted, directory))
     if foreign := [result for result in results if result["bench"] == "plants"]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_lines
+from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_table
 from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command
 from graphghha.lab.bench.pages.zone_studies import (
     beside_other_methods,
@@ -69,10 +69,7 @@ def zone_card(model: Model, name: str, shift: Result, commissioning: Result, stu
             "",
             f"Random buildings. Command: {commissioning_command(commissioning)}; page: docs/results/commissioning.md.",
             "",
-            *table(
-                ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node"),
-                commissioning_lines(commissioning),
-            ),
+            *commissioning_table(commissioning),
             "",
             "## What it owes to its graph, its buildings and its lessons",
             "",
