@@ -33,6 +33,7 @@ from graphghha.lab.bench.detection.zone_statistics import (
     largest_evidence,
     largest_relative_evidence,
     odds_cusum,
+    with_witness,
 )
 from graphghha.lab.bench.detection.zone_trials import (
     AtEqual,
@@ -261,6 +262,7 @@ def _rows(group: str, scored: Sequence[tuple[Trial, Mapping[str, Floats]]], per_
     scores: dict[str, list[Floats]] = {
         **zones,
         "odds_cusum": [odds_cusum(each) for each in zones[MODEL]],
+        "evidence_witness": [with_witness(each, trial) for each, trial in zip(zones[MODEL], trials, strict=True)],
         "largest_evidence": [largest_evidence(trial) for trial in trials],
         "largest_relative_evidence": [largest_relative_evidence(trial) for trial in trials],
         "gumbel_tail": [gumbel_tail(trial) for trial in trials],

@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 
 from graphghha.engine.zone_front_end import ZoneFrontEnd
+from graphghha.lab.bench.detection.zone_statistics import witness_odds
 from graphghha.windows.evidence import SPAN_NAMES
 
 HIDDEN = -1e4  # the log-odds of a node that is unknown
 MASKS, MASKED_SHARE = 12, 0.3
 ROWS_AT_ONCE = 512
 AVERAGED = 3  # judged rows: a quarter of an hour
-# evidence of this size, in units of what is rarely exceeded, counts as much as these log-odds
-ALARMING_EVIDENCE, ALARMING_ODDS, ODDS_PER_EVIDENCE = 3.0, 4.5, 6.0
 
 View = tuple[ZoneFrontEnd, Tensor, Tensor]  # a front end, features [e n f] and which nodes are known [e n]
 
@@ -83,8 +82,7 @@ def evidence_witness(views: Views, suspects: Sequence[int] | None = None) -> Ten
     """Return the larger one of the model's score and of the largest evidence, which no network can be talked out of."""
     _, x, known = views.commissioned
     size = torch.where(known, x[..., : len(SPAN_NAMES)].abs().amax(dim=-1), 0.0).amax(dim=-1)  # log(1 + 4 units)
-    alarming = torch.log1p(torch.tensor(4 * ALARMING_EVIDENCE))
-    return torch.maximum(zone_odds(*views.commissioned), ALARMING_ODDS + ODDS_PER_EVIDENCE * (size - alarming))
+    return torch.maximum(zone_odds(*views.commissioned), witness_odds(size))
 
 
 def _masked(views: Views, masks: Tensor) -> Tensor:

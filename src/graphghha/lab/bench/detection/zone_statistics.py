@@ -4,19 +4,25 @@ Evidence is the logarithm of how far a node is from what is expected, in units o
 rows, k rows of the days of commissioning, Z zones, n nodes of a zone.
 """
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from graphghha.lab.bench.detection.zone_trials import Floats, Trial, evidence, recent_mean
 from graphghha.windows.evidence import RELATIVE, SPAN_NAMES
 from graphghha.windows.multiscale import DAY, HOUR
 
+Evidence = TypeVar("Evidence", Tensor, Floats)
 EULER = 0.5772156649
 LEAST_SCALE = 0.05  # of a Gumbel distribution, in logarithms
 SLACK = 0.5  # evidence per row that a sum forgets, in units of what is rarely reached
 LARGEST_TERM = 3.0  # of evidence in one row of a sum
 MOST = 60.0  # where sums stop growing, so that they forget an attack within hours
 WARNING = float(np.log1p(4.0))  # evidence of one unit
+# evidence of this size, in units of what is rarely exceeded, counts as much as these log-odds
+ALARMING_EVIDENCE, ALARMING_ODDS, ODDS_PER_EVIDENCE = 3.0, 4.5, 6.0
 LOOKED_BACK = 288  # judged rows: a day
 
 
@@ -68,6 +74,18 @@ def evidence_cusum(trial: Trial) -> Floats:
 def odds_cusum(odds: Floats) -> Floats:
     """Return the cumulative sum [t Z] of the log-odds of zones [t Z]."""
     return _cusum(odds)
+
+
+def with_witness(odds: Floats, trial: Trial) -> Floats:
+    """Return the larger one of the log-odds of zones [t Z] and of those by their largest evidence alone."""
+    witnessed: Floats = np.maximum(odds, witness_odds(largest_evidence(trial)))
+    return witnessed
+
+
+def witness_odds(largest: Evidence) -> Evidence:
+    """Return the log-odds of zones by their largest evidence alone."""
+    above: Evidence = largest - float(np.log1p(4 * ALARMING_EVIDENCE))
+    return ALARMING_ODDS + ODDS_PER_EVIDENCE * above
 
 
 def first_cause(trial: Trial, row: int, zone: int) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ NAMES = {
     "zone_mlp": "zone-wide MLP",
     "zone_boosting": "boosted trees",
     "odds_cusum": "CUSUM of the model's log-odds",
+    "evidence_witness": "the model, with the largest evidence as a witness",
     "largest_evidence": "largest evidence",
     "largest_relative_evidence": "largest evidence against the other zones",
     "gumbel_tail": "Gumbel tail of the largest evidence",

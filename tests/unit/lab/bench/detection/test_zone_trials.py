@@ -13,6 +13,7 @@ from graphghha.lab.bench.detection.zone_statistics import (
     largest_evidence,
     largest_relative_evidence,
     odds_cusum,
+    with_witness,
 )
 from graphghha.lab.bench.detection.zone_trials import Trial, at_equal_alarms, find_building, match_zones, recent_mean
 from graphghha.lab.runs import AttackEvent
@@ -58,6 +59,13 @@ def test_the_sum_of_log_odds_forgets(trial):
     odds[300:310] = 4.0
     total = odds_cusum(odds)
     assert total[299].max() == 0 and total[309].min() == 40 and total[330].max() == 0
+
+
+def test_a_witness_raises_a_zone_with_plain_evidence_and_leaves_the_others(trial):
+    odds = np.full((ROWS, ZONES), -3.0)
+    witnessed = with_witness(odds, trial)
+    assert witnessed[320:400, 1].min() > 0 and np.array_equal(witnessed[:300], odds[:300])
+    assert np.array_equal(with_witness(odds + 50.0, trial), odds + 50.0)
 
 
 def test_the_first_cause_is_the_node_that_rose_first_and_not_the_highest(trial):
