@@ -16,6 +16,8 @@ STUDIES = {
     "diets": "data/diets.json",
     "attacker": "data/attacker.json",
 }
+SHIFTS = ("shift-zones", "shift-seed-1", "shift-seed-2")
+COMMISSIONINGS = ("commissioning", "commissioning-conditions")
 RESULTS = Path(__file__).parents[1] / "docs/results"
 
 
@@ -25,10 +27,11 @@ def main() -> None:
     model, report = load_model(directory), read_result("deploy/report.json")
     save_model(replace(model, card=model_card(model, report), figures=card_figures(report)), directory)
     directory = shipped_model("fcu-zones")
-    model, shift = load_model(directory), read_result("data/shift-zones.json")
+    model, shift = load_model(directory), [read_result(f"data/{name}.json") for name in SHIFTS]
     studies = {name: read_result(file) for name, file in STUDIES.items()}
-    card = zone_card(model, "fcu-zones", shift, read_result("data/commissioning.json"), studies)
-    save_model(replace(model, card=card, figures=zone_figures("fcu-zones", shift)), directory)
+    commissioning = [read_result(f"data/{name}.json") for name in COMMISSIONINGS]
+    card = zone_card(model, "fcu-zones", shift, commissioning, studies)
+    save_model(replace(model, card=card, figures=zone_figures("fcu-zones", shift[0])), directory)
 
 
 def read_result(name: str) -> Any:

@@ -18,8 +18,7 @@ the building. *New cases* are cases that are kept from every training, as rare a
 {rare:g} days of a zone; the *error of P(attack)* is the mean gap between the probability that a zone is attacked,
 whichever node is named, and the share of such minutes in which it is (ECE, probabilities from 0.05). False alarms are
 per 12 zones and day; *quiet* ones are in zones that nobody attacks. Intervals are of 95 %; attacks of one building are
-not independent, so true ones are somewhat wider. A trial that one of the tables lacks was measured in the other
-buildings only."""
+not independent, so true ones are somewhat wider."""
 COLUMNS = ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node")
 RANDOM = "Random buildings"
 
@@ -33,7 +32,7 @@ def commissioning_page(results: Sequence[Result], directory: Path) -> Path:
         "",
         " ".join(INTRODUCTION.format(gap=gap, rare=DAYS_PER_ATTACK).split()),
     ]
-    for kind, result in {_kind(each): each for each in results}.items():
+    for kind, result in {kind_of_buildings(each): each for each in results}.items():
         text += ["", f"## {kind}", "", f"Measured by {commissioning_command(result)}.", ""]
         text += commissioning_table(result)
     page = directory / "commissioning.md"
@@ -60,7 +59,7 @@ def commissioning_command(result: Result) -> str:
     return f"`graphghha bench commissioning --model {config['model']} --seed {config['seed']}{options}`"
 
 
-def _kind(result: Result) -> str:
+def kind_of_buildings(result: Result) -> str:
     """Return the title of the buildings of a result."""
     names = result["config"].get("conditions")
     return f"Buildings of the conditions {', '.join(names)}" if names else RANDOM

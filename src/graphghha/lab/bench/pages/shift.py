@@ -15,12 +15,15 @@ building has {zones} zones and is judged in January and in July, {days} days eac
 zone is {gap:g} days on average, and cases are drawn from the whole catalogue. The seeds are the same in all rows.
 *Quiet* false alarms are those in zones that nobody attacks; the others name the wrong node of an attacked zone.
 Intervals are of 95 %; attacks of one building are not independent, so true ones are somewhat wider."""
+CONDITION = ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision")
 COLUMNS = ("", "false alarms a day: median, worst", "quiet: median, worst", "found", "right node", "attacks")
 RETRAINED = "fcu-zones"
 ANEW = """The network of {model} was trained anew with other seeds, which decide its weights at the start and the order
 of windows, by `graphghha bench whether-where --networks`; thresholds were found again as well. Over the {count}
 conditions that all of them were measured in, the same buildings under the same attacks. Command: {command}, and so
 on."""
+TOGETHER = """All of them together, {view}. The attacks are the same for each, so that intervals hold for these attacks
+only."""
 
 
 def shift_page(results: Sequence[Result], directory: Path) -> Path:
@@ -38,8 +41,10 @@ def shift_page(results: Sequence[Result], directory: Path) -> Path:
     for model in dict.fromkeys(map(_model, known)):
         own = [result for result in known if _model(result) == model]
         text += _section(model, own)
-        if model == RETRAINED and anew:
-            text += _trained_anew(model, own, anew)
+        if model == RETRAINED and (parts := trained_anew(model, own, anew)):
+            text += ["", f"### {model}, trained with other seeds"]
+            text += [line for part in parts for line in ("", *part)]
+            text += _together(own, anew)
     page = directory / "shift.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return page
@@ -53,22 +58,55 @@ def _is_trained_anew(result: Result) -> bool:
     return _model(result).startswith("seed-")
 
 
-def _trained_anew(model: str, own: Sequence[Result], anew: Sequence[Result]) -> list[str]:
-    """Return a table of the model and of its kind trained with other seeds, over what all of them were measured in."""
+def trained_anew(model: str, own: Sequence[Result], anew: Sequence[Result]) -> list[list[str]]:
+    """Return a table of the model and of its kind trained with other seeds, with a sentence before it.
+
+    It is about the conditions that all of them were measured in. Nothing if there is no other seed.
+    """
+    results = _alike(own, anew)
+    if not results:
+        return []
+    common = _common(results)
+    text = ANEW.format(model=model, count=len(common), command=shift_command(_model(anew[0]), anew[0]))
+    lines = [
+        (f"{trained}, {name}", *_summary([_pooled(of, condition, view) for condition in common]))
+        for view, name in _views(anew[-1]).items()
+        for trained, of in _by_model(results).items()
+    ]
+    return [[" ".join(text.split())], table(COLUMNS, lines)]
+
+
+def _together(own: Sequence[Result], anew: Sequence[Result]) -> list[str]:
+    """Return the conditions with the rows of all networks in one."""
+    results = _alike(own, anew)
+    text = []
+    for view, name in _views(anew[-1]).items():
+        lines = [condition_line(condition, _pooled(results, condition, view)) for condition in _common(results)]
+        text += ["", " ".join(TOGETHER.format(view=name).split()), "", *table(CONDITION, lines)]
+    return text
+
+
+def _alike(own: Sequence[Result], anew: Sequence[Result]) -> list[Result]:
+    """Return results of other seeds of training with the model's in the same buildings; empty if either lacks."""
     settings = [(each["config"]["seed"], each["config"].get("commission_days", 0)) for each in anew]
     results = [each for each in own if (each["config"]["seed"], each["config"].get("commission_days", 0)) in settings]
-    results += anew
-    common = set.intersection(*({row["condition"] for row in result["rows"]} for result in results))
-    text = ANEW.format(model=model, count=len(common), command=shift_command(_model(anew[0]), anew[0]))
-    lines = []
-    for view, name in _views(anew[-1]).items():
-        for trained in dict.fromkeys(map(_model, results)):
-            rows = [row for each in results if _model(each) == trained for row in each["rows"]]
-            pooled = [
-                pool([r for r in rows if (r["condition"], r["commissioned"]) == (c, view)]) for c in sorted(common)
-            ]
-            lines.append((f"{trained}, {name}", *_summary(pooled)))
-    return ["", f"### {model}, trained with other seeds", "", " ".join(text.split()), "", *table(COLUMNS, lines)]
+    return [*results, *anew] if results and anew else []
+
+
+def _by_model(results: Sequence[Result]) -> dict[str, list[Result]]:
+    return {name: [each for each in results if _model(each) == name] for name in map(_model, results)}
+
+
+def _common(results: Sequence[Result]) -> list[str]:
+    """Return the conditions that every network was measured in, in the order of the first result."""
+    measured = [{row["condition"] for each in of for row in each["rows"]} for of in _by_model(results).values()]
+    everywhere = set.intersection(*measured)
+    return [name for name in dict.fromkeys(row["condition"] for row in results[0]["rows"]) if name in everywhere]
+
+
+def _pooled(results: Sequence[Result], condition: str, is_commissioned: bool) -> dict[str, Any]:
+    wanted = (condition, is_commissioned)
+    return pool([row for each in results for row in each["rows"] if (row["condition"], row["commissioned"]) == wanted])
 
 
 def _views(result: Result) -> dict[bool, str]:
@@ -94,7 +132,7 @@ def _section(model: str, results: Sequence[Result]) -> list[str]:
     for view, conditions in pooled.items():
         text += ["", f"### {model}, {names[view]}", ""]
         text += table(
-            ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision"),
+            CONDITION,
             [condition_line(name, row) for name, row in conditions.items()],
         )
     return text

@@ -44,11 +44,12 @@ def whether_where_page(result: Result, directory: Path) -> Path:
     groups = list(dict.fromkeys(row["group"] for row in rows))
     model = f" --model {config['name']}" if "name" in config else ""
     large = next((group["buildings"] for group in config["groups"] if group["zones"] == LARGE), None)
-    sizes = f" --buildings {large}" if large else ""
+    options = f" --buildings {large}" if large else ""
+    options += f" --networks {config['networks']}" if config.get("networks") else ""
     text = [
         "# Whether and where, beside other methods",
         "",
-        _plain(INTRODUCTION.format(**{**config, "options": model + sizes})),
+        _plain(INTRODUCTION.format(**{**config, "options": model + options})),
         "",
         _plain(TAUGHT.format(**{name: _lesson(of) for name, of in config["taught"].items()})),
         "",

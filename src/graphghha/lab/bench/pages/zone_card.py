@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_table
-from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command
+from graphghha.lab.bench.pages.commissioning import commissioning_command, commissioning_table, kind_of_buildings
+from graphghha.lab.bench.pages.shift import interval, pool, share, shift_command, trained_anew
 from graphghha.lab.bench.pages.zone_studies import (
     beside_other_methods,
     informed_attacker,
@@ -40,10 +40,21 @@ CANNOT = (
 )
 
 
-def zone_card(model: Model, name: str, shift: Result, commissioning: Result, studies: Mapping[str, Result]) -> str:
-    """Return the card as Markdown; `studies` are results by the name of their command."""
-    views = _views(shift)
-    trials = {row["trial"]: row for row in commissioning["rows"]}
+def zone_card(
+    model: Model,
+    name: str,
+    shift: Sequence[Result],
+    commissioning: Sequence[Result],
+    studies: Mapping[str, Result],
+) -> str:
+    """Return the card as Markdown.
+
+    The first result of `shift` is the model's, the others are of its kind trained with other seeds. `commissioning` has
+    a result for each kind of building, random ones first; `studies` are results by the name of their command.
+    """
+    own, *anew = shift
+    views = _views(own)
+    trials = {row["trial"]: row for row in commissioning[0]["rows"]}
     attacker = informed_attacker(studies["attacker"])
     return "\n".join(
         [
@@ -53,24 +64,22 @@ def zone_card(model: Model, name: str, shift: Result, commissioning: Result, stu
             "",
             "## Figures",
             "",
-            f"{len(views[False])} simulated buildings of {shift['config']['zones']} zones: a reference building and "
-            f"others that differ from it, most in one way; January and July, {shift['config']['days']} days each. "
-            f"Intervals are of 95 %. Command: {shift_command(name, shift)}; page: docs/results/shift.md.",
+            f"{len(views[False])} simulated buildings of {own['config']['zones']} zones: a reference building and "
+            f"others that differ from it, most in one way; January and July, {own['config']['days']} days each. "
+            f"Intervals are of 95 %. Command: {shift_command(name, own)}; page: docs/results/shift.md.",
             "",
             *table(
                 ("", "visible attacks", "found", "right node", "false alarms a day: median", "worst"),
-                [(_state(shift, view), *_summary(rows)) for view, rows in views.items()],
+                [(_state(own, view), *_summary(rows)) for view, rows in views.items()],
             ),
             "",
-            *(line for text in _apart(shift, views) for line in (text, "")),
+            *(line for text in _apart(own, views) for line in (text, "")),
             f"The {HARDEST} buildings in which it finds least after commissioning:",
             "",
             *table(("building", "as shipped", "commissioned", "false alarms a day"), _hardest(views)),
             "",
-            f"Random buildings. Command: {commissioning_command(commissioning)}; page: docs/results/commissioning.md.",
-            "",
-            *commissioning_table(commissioning),
-            "",
+            *(line for text in trained_anew(name, [own], anew) for line in (*text, "")),
+            *(line for result in commissioning for line in (*_commissioned(result), "")),
             "## What it owes to its graph, its buildings and its lessons",
             "",
             *(f"- {say(studies[study])}" for study, say in LESSONS.items()),
@@ -85,6 +94,14 @@ def zone_card(model: Model, name: str, shift: Result, commissioning: Result, stu
             "",
         ]
     )
+
+
+def _commissioned(result: Result) -> list[str]:
+    """Return what trials of commissioning found in one kind of building."""
+    text = (
+        f"{kind_of_buildings(result)}. Command: {commissioning_command(result)}; page: docs/results/commissioning.md."
+    )
+    return [text, "", *commissioning_table(result)]
 
 
 def zone_figures(name: str, shift: Result) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphghha.lab.bench.pages.zone_card import zone_card, zone_figures
 from graphghha.models import load_model, shipped_model
-from model_cards import STUDIES, read_result
+from model_cards import COMMISSIONINGS, SHIFTS, STUDIES, read_result
 
 DATA = Path(__file__).parents[5] / "docs/results/data"
 
@@ -14,15 +14,16 @@ def stored(name):
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def card_of(model, shift):
+def card_of(model):
+    shift, commissioning = ([stored(name) for name in names] for names in (SHIFTS, COMMISSIONINGS))
     return zone_card(
-        model, "fcu-zones", shift, stored("commissioning"), {name: read_result(file) for name, file in STUDIES.items()}
+        model, "fcu-zones", shift, commissioning, {name: read_result(file) for name, file in STUDIES.items()}
     )
 
 
 def test_the_shipped_card_and_its_figures_follow_from_the_stored_results():
     model, shift = load_model(shipped_model("fcu-zones")), stored("shift-zones")
-    assert model.card == card_of(model, shift), "python scripts/model_cards.py"
+    assert model.card == card_of(model), "python scripts/model_cards.py"
     assert model.figures == zone_figures("fcu-zones", shift)
 
 
@@ -43,7 +44,7 @@ def test_the_card_states_what_the_page_of_results_states():
 
 def test_false_alarms_stand_apart_and_add_up():
     shift = stored("shift-zones")
-    card = card_of(load_model(shipped_model("fcu-zones")), shift)
+    card = card_of(load_model(shipped_model("fcu-zones")))
     assert "No figure can be compared with the paper's tables" in card
     for view, state in ((False, "as shipped"), (True, "after 14 days of commissioning")):
         rows = [row for row in shift["rows"] if row["commissioned"] == view]

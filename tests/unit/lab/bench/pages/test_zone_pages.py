@@ -2,6 +2,7 @@
 
 from graphghha.lab.bench.pages.attacker import attacker_page
 from graphghha.lab.bench.pages.diets import diets_page
+from graphghha.lab.bench.pages.shift import shift_page
 from graphghha.lab.bench.pages.whether_where import whether_where_page
 
 
@@ -85,3 +86,27 @@ def test_an_aim_that_is_not_met_is_said(tmp_path):
     smoke = {**result, "config": {**config, "quick": True}}
     text = attacker_page(smoke, tmp_path).read_text(encoding="utf-8")
     assert "smoke run" in text and "bench attacker --model fcu-zones --quick --seed 1`" in text
+
+
+def shift_result(model, found):
+    """One network in one condition, or in two: 20 attacks and 12 days each."""
+    rows = [
+        {"condition": name, "commissioned": False, "events": 20, "event_recall": each / 20, "hit_at_1": 0.5}
+        | {"false_alarms_per_day": 0.25, "quiet_false_alarms_per_day": 0.0, "days": 12.0, "precision": 0.9}
+        for name, each in found.items()
+    ]
+    schedule = {"mean_gap_days": 2.5}
+    return {"bench": "shift", "config": {"seed": 9, "model": model, "zones": 12, "days": 6, "schedule": schedule}} | {
+        "rows": rows
+    }
+
+
+def test_other_seeds_of_training_stand_beside_the_model_where_both_were_measured(tmp_path):
+    results = [shift_result("fcu-zones", {"reference": 20, "cov": 2}), shift_result("seed-1", {"reference": 10})]
+    text = shift_page(results, tmp_path).read_text(encoding="utf-8")
+    _, _, section = text.partition("### fcu-zones, trained with other seeds")
+    assert "## seed-1" not in text and "Over the 1 conditions" in section
+    assert "| fcu-zones, as shipped | 0.25, 0.25 | 0.00, 0.00 | 1.00 [0.84, 1.00] | 0.50" in section
+    assert "| seed-1, as shipped | 0.25, 0.25 | 0.00, 0.00 | 0.50" in section
+    assert "| reference | 0.25 [0.09, 0.54] | 0.00 | 0.75" in section  # 30 of 40 together
+    assert "cov" not in section
