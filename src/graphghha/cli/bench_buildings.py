@@ -98,12 +98,19 @@ def attacker(
 @benchmark("model", "work")
 @click.option("--buildings", type=click.IntRange(1), help="Buildings of twelve zones in each group (default: 5).")
 @click.option("--networks", type=click.IntRange(0), help="Models whose networks are trained with further seeds.")
-def whether_where(scope: "Scope", buildings: int | None, networks: int | None) -> dict[str, Any]:
+@click.option(
+    "--falsify",
+    default=0.0,
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="They are taught this share of attacks with falsified readings.",
+)
+def whether_where(scope: "Scope", buildings: int | None, networks: int | None, falsify: float) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
     folder that `train --preset zones` worked in; without it, the model's training windows are made again. Models with
-    further seeds stay there as `seed-1` and so on.
+    further seeds stay there as `seed-1` and so on, those with falsified readings as `falsified-1`.
     """
     from dataclasses import replace
 
@@ -115,6 +122,7 @@ def whether_where(scope: "Scope", buildings: int | None, networks: int | None) -
         config = replace(config, groups=groups_of(buildings))
     if networks is not None:
         config = replace(config, networks=networks)
+    config = replace(config, falsify_share=falsify)
     result = whether_where(load_model(scope.model), config, scope.work, progress=scope.progress)
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 

@@ -19,8 +19,10 @@ from graphghha.lab.training.fit import Progress, finite_loss
 from graphghha.lab.training.zone_windows import ZoneWindows
 from graphghha.nn import ADU
 from graphghha.nn.dtype import DtypeName, torch_dtype
+from graphghha.windows.evidence import SPAN_NAMES
 
 HIDDEN_NODE = -1e4  # the log-odds of a node that is unknown: it takes no share of the probability
+MOST_HELD = 3  # nodes that an attacker holds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +34,7 @@ class ZoneFitConfig:
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     hide_share: float = 0.4  # of the windows lose some points
+    falsify_share: float = 0.0  # of the attacked windows read as normal at up to three nodes, which an attacker holds
     dtype: DtypeName = "fp32"  # of the matrix products
     threads: int = 1  # its products are small: more threads mostly wait for each other when a machine is busy
     seed: int = 0
@@ -101,6 +104,8 @@ def _fit(
     for step, rows in enumerate(_batches(len(data), config)):
         at = torch.as_tensor(rows)
         x, seen, truth = features[at].float(), known[at], targets[at]
+        if config.falsify_share:
+            x = falsify(x, seen, truth, config.falsify_share)
         x, seen = _hide_points(x, seen, config.hide_share)
         with torch.autocast("cpu", torch_dtype(config.dtype), enabled=config.dtype != "fp32"):
             values = odds(x, seen)
@@ -129,3 +134,22 @@ def _hide_points(features: Tensor, known: Tensor, share: float) -> tuple[Tensor,
     hidden = chosen & (torch.rand(windows, nodes) < 0.5 * torch.rand(windows, 1))
     silent = torch.rand(windows, 1) < 0.5
     return features * ~hidden[..., None], known & ~(hidden & silent)
+
+
+def falsify(features: Tensor, known: Tensor, targets: Tensor, share: float) -> Tensor:
+    """Let one to three nodes of some attacked windows read as in normal ones, as somebody who holds them would report.
+
+    Attacked nodes and those with large evidence are the likelier ones.
+    """
+    windows, nodes = known.shape
+    normal = torch.nonzero(~targets.any(dim=-1))[:, 0]
+    if not len(normal):
+        return features
+    other = normal[torch.randint(len(normal), (windows,))]
+    may_be_held = known & known[other]
+    noise = 2.0 * torch.rand(windows, 1) * torch.randn(windows, nodes)
+    worth = features[..., : len(SPAN_NAMES)].abs().amax(dim=-1) + targets + noise
+    place = worth.masked_fill(~may_be_held, -torch.inf).argsort(dim=-1, descending=True).argsort(dim=-1)
+    chosen = (targets & known).any(dim=-1, keepdim=True) & (torch.rand(windows, 1) < share)
+    held = chosen & may_be_held & (place < torch.randint(1, MOST_HELD + 1, (windows, 1)))
+    return torch.where(held[..., None], features[other], features)

@@ -7,7 +7,7 @@ import torch
 from builders import loop_template
 from graphghha.errors import DivergedError
 from graphghha.lab.training.zone_expectation import fit_zone_expectation
-from graphghha.lab.training.zone_fit import ZoneFitConfig, adu_odds, fit_zones, zone_loss
+from graphghha.lab.training.zone_fit import MOST_HELD, ZoneFitConfig, adu_odds, falsify, fit_zones, zone_loss
 from graphghha.lab.training.zone_windows import ZoneWindows
 from graphghha.nn import ADU
 from graphghha.windows.evidence import FEATURES
@@ -65,6 +65,32 @@ def test_a_plain_pattern_is_learned_and_a_fit_can_be_repeated():
     assert (found == attacked).mean() > 0.95
     assert test.targets[np.arange(400), odds.argmax(axis=1)][attacked].mean() > 0.95
     assert results[0].tobytes() == results[1].tobytes()
+
+
+def test_falsified_windows_read_as_normal_at_one_to_three_nodes_of_attacked_ones():
+    data = windows(400)
+    features, known, targets = (
+        torch.as_tensor(each) for each in (data.features.astype(np.float32), data.known, data.targets)
+    )
+    known[:, 0] = False
+    torch.manual_seed(0)
+    read = falsify(features, known, targets, 0.5)
+    changed = (read != features).any(dim=-1)  # [windows nodes]
+    attacked = (targets & known).any(dim=-1)
+    count = changed.sum(dim=-1)
+    assert not count[~attacked].any() and not changed[:, 0].any()
+    assert set(count[attacked].tolist()) == set(range(MOST_HELD + 1))
+    assert 0.4 < (count[attacked] > 0).float().mean() < 0.6
+    normal = features[~targets.any(dim=-1)]
+    window, node = (int(each) for each in torch.nonzero(changed)[0])
+    assert (normal[:, node] == read[window, node]).all(dim=-1).any()
+    assert (changed & targets).sum() > 0.6 * (count > 0).sum(), "attacked nodes are the likelier ones"
+
+
+def test_without_a_normal_window_nothing_can_be_falsified():
+    data = windows(50)
+    features, known = torch.as_tensor(data.features), torch.as_tensor(data.known)
+    assert falsify(features, known, torch.ones_like(known), 1.0) is features
 
 
 def test_a_loss_that_is_no_number_stops_the_fit():

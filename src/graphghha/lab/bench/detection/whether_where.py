@@ -100,6 +100,7 @@ class WhetherWhereConfig:
     mlp: ZoneFitConfig = MLP_FIT
     boosting_rows: int = MOST_ROWS
     networks: int = 0  # further models, whose networks are trained on the same windows with other seeds
+    falsify_share: float = 0.0  # of their attacked windows, to see what withstands an attacker on readings
 
 
 QUICK = WhetherWhereConfig(
@@ -216,11 +217,11 @@ def _locators(
         "zone_boosting": boosting,
     }
     for seed in range(1, config.networks + 1):
-        directory = work / f"seed-{seed}"
-        if not directory.exists():
-            progress(f"GraphGHHA with seed {seed}: {len(windows)} windows")
-            save_model(_trained_anew(model, windows, config, seed, progress), directory)
-        locators[f"{MODEL}-{seed}"] = model_locator(load_model(directory))
+        name = f"falsified-{seed}" if config.falsify_share else f"seed-{seed}"
+        if not (work / name).exists():
+            progress(f"GraphGHHA, {name}: {len(windows)} windows")
+            save_model(_trained_anew(model, windows, config, seed, progress), work / name)
+        locators[f"{MODEL}-{name}"] = model_locator(load_model(work / name))
     return locators, taught
 
 
@@ -229,7 +230,8 @@ def _trained_anew(
 ) -> Model:
     """Return a model that differs from the given one in weights at the start and in the order of windows."""
     recipe = training_recipe(model)
-    fit = replace(recipe.fit, seed=seed, epochs=min(recipe.fit.epochs, config.mlp.epochs))
+    epochs = min(recipe.fit.epochs, config.mlp.epochs)
+    fit = replace(recipe.fit, seed=seed, epochs=epochs, falsify_share=config.falsify_share)
     validated = min(recipe.validation_buildings, config.training_buildings or recipe.validation_buildings)
     recipe = replace(recipe, fit=fit, validation_buildings=validated)
     with torch.random.fork_rng(devices=[]):

@@ -21,6 +21,7 @@ NAMES = {
     "first_cause": "first cause (earliest evidence)",
 }
 LARGE = 12  # zones of a large building
+ANEW = {"networks": "networks", "falsify": "falsify_share"}  # options of the command, and what they set
 INTRODUCTION = """Random buildings of seeds that nothing else uses, each commissioned on {commission_days} quiet days
 and judged on {days} days with attacks of the catalogue, which no method was taught. All methods read the same features,
 every five minutes. Measured by `graphghha bench whether-where{options} --seed {seed}`."""
@@ -28,7 +29,9 @@ TAUGHT = """Taught on the same windows of the model's own training: the model on
 {zone_mlp}, the boosted trees on {zone_boosting}. The other methods are taught no attack."""
 WHETHER = """Share of visible attacks that are announced, with the threshold of every method chosen on these buildings
 so that it has at most {quiet:g} false alarms a day in quiet zones, per twelve zones. That is a comparison at equal
-false alarms and no forecast: a site has to find its threshold without attacks."""
+false alarms and no forecast: a site has to find its threshold without attacks. *All* has one threshold for all groups,
+so that it is no sum of them. A sum that forgets slowly (CUSUM) and a p-value of few days have no threshold in most
+groups that keeps the rate."""
 WHERE = """At the alarms of the model, so that only the name differs. Shares are of all visible attacks; an attack that
 is not announced counts as wrong. A node that cannot be told apart from the attacked one counts as right. Largest
 evidence and first cause can never name a node without a reading."""
@@ -45,7 +48,7 @@ def whether_where_page(result: Result, directory: Path) -> Path:
     model = f" --model {config['name']}" if "name" in config else ""
     large = next((group["buildings"] for group in config["groups"] if group["zones"] == LARGE), None)
     options = f" --buildings {large}" if large else ""
-    options += f" --networks {config['networks']}" if config.get("networks") else ""
+    options += "".join(f" --{name} {config[key]}" for name, key in ANEW.items() if config.get(key))
     text = [
         "# Whether and where, beside other methods",
         "",
@@ -132,8 +135,12 @@ def _verdicts(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[str
 
 
 def _name(method: str) -> str:
-    """Return the name of a method; `graphghha-2` is the model's network, trained anew with seed 2."""
-    return NAMES.get(method) or f"GraphGHHA, trained anew with seed {method.rpartition('-')[2]}"
+    """Return the name of a method; `graphghha-seed-2` is the model's network, trained anew with seed 2."""
+    if method in NAMES:
+        return NAMES[method]
+    _, lesson, seed = method.split("-")
+    taught = ", and with falsified readings" if lesson == "falsified" else ""
+    return f"GraphGHHA, trained anew with seed {seed}{taught}"
 
 
 def _share(count: int, total: int) -> str:

@@ -31,7 +31,7 @@ def test_all_methods_answer_both_questions_on_the_same_buildings(tmp_path):
     methods = {question: set() for question in ("whether", "where")}
     for row in printed["rows"]:
         methods[row["question"]].add(row["method"])
-    taught = {"graphghha", "graphghha-1", "zone_mlp", "zone_boosting"}
+    taught = {"graphghha", "graphghha-seed-1", "zone_mlp", "zone_boosting"}
     assert methods["whether"] >= {*taught, "largest_evidence", "gumbel_tail", "conformal_tail", "evidence_cusum"}
     assert methods["where"] in (set(), {*taught, "largest_evidence", "first_cause"})
     page = (tmp_path / "whether-where.md").read_text(encoding="utf-8")

@@ -28,12 +28,21 @@ def test_a_method_that_beats_the_model_is_named(tmp_path):
             "taught": {"graphghha": lesson, "zone_mlp": lesson, "zone_boosting": {"windows": 9, "passes": None}},
             "groups": [{"name": "29 points", "zones": 12, "points": [29, 29], "buildings": 5}],
         },
-        "rows": [whether("graphghha", 36), whether("gumbel_tail", 30), where("graphghha", 30), where("zone_mlp", 32)],
+        "rows": [
+            whether("graphghha", 36),
+            whether("gumbel_tail", 30),
+            whether("graphghha-seed-2", 35),
+            whether("graphghha-falsified-1", 34),
+            where("graphghha", 30),
+            where("zone_mlp", 32),
+        ],
     }
     text = whether_where_page(result, tmp_path).read_text(encoding="utf-8")
     assert "the model finds 36 of 40 and leads Gumbel tail of the largest evidence (30)" in text
     assert "the model names 30 of 40 and **does not win** against zone-wide MLP (32)" in text
     assert "`graphghha bench whether-where --model fcu-zones --buildings 5 --seed 3`" in text
+    assert "| GraphGHHA, trained anew with seed 2 |" in text
+    assert "| GraphGHHA, trained anew with seed 1, and with falsified readings |" in text
     assert "0.90 [0.77, 0.96]" in text and "352,000 windows, 5 passes" in text
 
 
