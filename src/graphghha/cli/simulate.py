@@ -16,7 +16,12 @@ from graphghha.cli._progress import progress_bar
 @click.option(
     "--start", type=click.DateTime(["%Y-%m-%d"]), default="2018-01-01", show_default=True, help="First day of the run."
 )
-@click.option("--seed", default=0, show_default=True, help="Seed; the same seed gives the same bytes.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="Seed of zones, weather and noise; keep it for other days of the same site.",
+)
 @click.option(
     "--case",
     "cases",

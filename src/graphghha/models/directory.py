@@ -134,7 +134,9 @@ class Model:
     def zone_preprocessing(self) -> EvidencePreprocessing:
         """The preprocessing of a model that judges zones; CheckpointError if it judges every node alone."""
         if not isinstance(self.preprocessing, EvidencePreprocessing):
-            raise CheckpointError("this needs a model that judges zones, and the model judges single nodes")
+            raise CheckpointError(
+                "this needs a model that judges zones, such as fcu-zones, and the model judges single nodes"
+            )
         return self.preprocessing
 
     @property

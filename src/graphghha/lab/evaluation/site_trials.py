@@ -87,7 +87,8 @@ class TrialConfig:
     def __post_init__(self) -> None:
         known = [trial.name for trial in TRIALS]
         if unknown := [name for name in self.trials if name not in known]:
-            raise ConfigError(f"trials: none is named {unknown[0]!r}; known: {', '.join(known)}")
+            names = ", ".join(f'"{name}"' for name in known)  # with quotes, since some have a comma
+            raise ConfigError(f"trials: none is named {unknown[0]!r}; known: {names}")
         if min(self.buildings, self.days) < 1:
             raise ConfigError("trials: give at least one building and one day")
 
@@ -102,7 +103,9 @@ def trial_rows(
 ) -> list[dict[str, Any]]:
     """Return one row per trial, over all its buildings."""
     if not model.judges_zones:
-        raise ConfigError("trials: only a model that judges zones can be commissioned")
+        raise ConfigError(
+            "trials: only a model that judges zones can be commissioned; give one, such as --model fcu-zones"
+        )
     chosen = [trial for trial in TRIALS if not config.trials or trial.name in config.trials]
     known = load_testbed(model.plant).conditions
     if unknown := [name for name in config.conditions if name not in known]:

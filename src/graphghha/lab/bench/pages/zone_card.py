@@ -29,8 +29,9 @@ CANNOT = (
     "It has never seen real telemetry: the buildings, their faults and the attacks are simulated.",
     "An attack that shows in no reading is not found; it is not counted in the figures above either.",
     "Where only half of the points exist ({points}) or nearly everything differs at once ({all}), it finds fewer.",
-    "It compares the zones of a building with each other. In a building of one zone it finds {one_zone} of the visible "
-    "attacks, and names the right node in {one_zone_named}.",
+    "It compares the zones of a building with each other. In a building of one zone it finds {one_zone} visible "
+    "attacks, and names the right node in {one_zone_named}; with few zones an attack in one can raise alarms in the "
+    "others.",
     "Attacks in the days of commissioning are left out where they stand out. {attacked} later ones are found then, and "
     "{quiet} after quiet days.",
     "The same attack on all zones at once puts {everywhere} of the attacked zones into alarm at a commissioned site of "
