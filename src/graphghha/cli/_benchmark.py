@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLANT = "fcu"  # the plant whose template and shipped model are measured by default
+ZONE_MODEL = "fcu-zones"  # where a benchmark needs a model that judges zones
 
 OPTIONS = {
     "threads": click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads to use."),
@@ -29,6 +30,13 @@ OPTIONS = {
     ),
     "model": click.option(
         "--model", type=MODEL, help=f"Model directory, or the name of a shipped model (default: {PLANT})."
+    ),
+    "zone-model": click.option(
+        "--model",
+        type=MODEL,
+        default=ZONE_MODEL,
+        show_default=True,
+        help="Model directory, or the name of a shipped model; one that judges zones.",
     ),
     "work": click.option(
         "--work",

@@ -36,7 +36,7 @@ def shift(scope: "Scope", conditions: tuple[str, ...], commission_days: int, pau
     return make_result("shift", settings, without_nan(rows))
 
 
-@benchmark("model")
+@benchmark("zone-model")
 @click.option("--trial", "trials", multiple=True, metavar="NAME", help="Run this trial only; repeatable.")
 @click.option(
     "--condition",
@@ -64,7 +64,7 @@ def commissioning(scope: "Scope", trials: tuple[str, ...], conditions: tuple[str
     return make_result("commissioning", {**asdict(config), "model": scope.model.name}, without_nan(rows))
 
 
-@benchmark("model")
+@benchmark("zone-model")
 @click.option("--buildings", type=click.IntRange(1), help="Buildings to attack.")
 @click.option("--attacks", type=click.IntRange(1), help="Attacks of each building that have to be hidden.")
 @click.option("--steps", type=click.IntRange(1), help="Steps of the search, for each attack and number of nodes.")
@@ -95,7 +95,7 @@ def attacker(
     return {**result, "config": {**result["config"], "model": scope.model.name, "quick": scope.quick}}
 
 
-@benchmark("model", "work")
+@benchmark("zone-model", "work")
 @click.option("--buildings", type=click.IntRange(1), help="Buildings of twelve zones in each group (default: 5).")
 @click.option("--networks", type=click.IntRange(0), help="Models whose networks are trained with further seeds.")
 @click.option(
@@ -127,7 +127,7 @@ def whether_where(scope: "Scope", buildings: int | None, networks: int | None, f
     return {**result, "config": {**result["config"], "name": scope.model.name}}
 
 
-@benchmark("model", "work")
+@benchmark("zone-model", "work")
 @click.option("--buildings", type=click.IntRange(6), help="Training buildings of every diet (default: 60).")
 @click.option("--fits", type=click.IntRange(1), help="Networks of every diet (default: 3).")
 @click.option("--exams", type=click.IntRange(1), help="Test buildings of every family (default: 2).")
