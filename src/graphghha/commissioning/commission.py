@@ -21,6 +21,7 @@ from graphghha.errors import DataError
 from graphghha.graph import CpsGraph
 from graphghha.models import CommissioningRecord, Limits, Model, StandingFault, Thresholds
 from graphghha.models.calibration import Calibration
+from graphghha.models.thresholds import HIGHEST_RAISE_AT
 from graphghha.windows import Levels
 from graphghha.windows.evidence import HISTORY, Compared, Layout
 from graphghha.windows.levels import CLIP
@@ -33,6 +34,7 @@ MOST_LEFT_OUT = 0.4  # of a zone's time: what is abnormal for longer is how the 
 ROUNDS = 2  # of leaving out and fitting again
 LEAD = 60  # rows before the first abnormal one that are left out as well
 HYSTERESIS = 2.0  # in log-odds, from raising to clearing
+HIGHEST_CLEAR_AT = 0.9999  # below HIGHEST_RAISE_AT
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,12 @@ def shipped_view(model: Model, graph: CpsGraph, days: SiteDays, engine: EngineCo
 
 
 def thresholds_at(base: Thresholds, calibration: Calibration, threshold: float) -> Thresholds:
-    """Return thresholds that raise alarms at a zone's log-odds, and clear them a little below."""
+    """Return thresholds that raise alarms at a zone's log-odds, or at the highest probability that a rule may ask for.
+
+    Alarms clear a little below.
+    """
     raise_at, clear_at = (float(calibration(np.array([0.0, odds]))[1]) for odds in (threshold, threshold - HYSTERESIS))
+    raise_at, clear_at = min(raise_at, HIGHEST_RAISE_AT), min(clear_at, HIGHEST_CLEAR_AT)
     return replace(base, rule=replace(base.rule, raise_at=raise_at, clear_at=clear_at))
 
 

@@ -183,3 +183,10 @@ def test_thresholds_follow_the_calibration():
     model = small_zone_model()
     rules = thresholds_at(Thresholds(), model.calibration, 0.0)
     assert rules.rule.raise_at == pytest.approx(0.5) and rules.rule.clear_at == pytest.approx(1 / (1 + np.exp(2)))
+
+
+def test_a_threshold_that_certainty_itself_would_not_reach_is_one_that_a_model_may_store():
+    for threshold in (10.0, 11.0, 14.9):
+        stored = thresholds_at(Thresholds(), small_zone_model().calibration, threshold).to_dict()
+        rule = Thresholds.from_dict(stored).rule
+        assert rule.clear_at < rule.raise_at <= 0.99995
