@@ -137,14 +137,18 @@ def _buildings(trial: Trial, config: TrialConfig) -> int:
     return max(1, config.buildings // 2) if trial.weeks else config.buildings
 
 
+def _building(trial: Trial, config: TrialConfig, number: int) -> Run:
+    """Return a building on its first judged day; conditions take turns, each of them in both seasons."""
+    seed = SEED_BASE + 1000 * config.seed + 100 * min(trial.zones, 12) + number
+    conditions = config.conditions or (str(seed),)
+    condition = conditions[(number + 1) // 2 % len(conditions)]
+    return Run(seed=seed, start=FIRST_DAYS[number % 2], days=1, zones=trial.zones, condition=condition)
+
+
 def _tried(model: Model, config: TrialConfig, engine: EngineConfig, job: tuple[Trial, int]) -> list[_Judged]:
     trial, number = job
-    plant = load_plant(model.plant)
-    seed = SEED_BASE + 1000 * config.seed + 100 * min(trial.zones, 12) + number
-    start = FIRST_DAYS[number % 2]
-    conditions = config.conditions or (str(seed),)
-    condition = conditions[(number + 1) // 2 % len(conditions)]  # each of them in both seasons
-    building = Run(seed=seed, start=start, days=1, zones=trial.zones, condition=condition)
+    plant, building = load_plant(model.plant), _building(trial, config, number)
+    start = building.start
     if trial.weeks:
         return _weekly(model, plant, building, trial, config.schedule, engine)
     if trial.days:

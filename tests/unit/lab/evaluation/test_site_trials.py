@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from graphghha.cli import main
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, NotFoundError
 from graphghha.lab.evaluation import site_trials
 from graphghha.lab.evaluation.site_trials import Trial, TrialConfig, trial_rows
 from graphghha.lab.runs import Run
@@ -26,6 +26,31 @@ def test_unknown_trials_and_other_models_are_refused():
         TrialConfig(trials=("mars",))
     with pytest.raises(ConfigError, match="judges zones"):
         trial_rows(load_model(shipped_model("fcu")), TrialConfig())
+
+
+def test_unknown_conditions_are_refused():
+    with pytest.raises(NotFoundError, match="no condition is named 'mars'"):
+        trial_rows(load_model(shipped_model("fcu-zones")), TrialConfig(conditions=("mars",)))
+
+
+def test_conditions_take_turns_in_both_seasons_and_random_buildings_differ():
+    trial, config = Trial(name="x"), TrialConfig(conditions=("reference", "cov"))
+    runs = [site_trials._building(trial, config, number) for number in range(4)]
+    assert len({(run.condition, run.start.month) for run in runs}) == 4 and len({run.seed for run in runs}) == 4
+    assert {run.condition for run in runs} == {"reference", "cov"}
+    assert len({site_trials._building(trial, TrialConfig(), number).condition for number in range(4)}) == 4
+
+
+@pytest.mark.slow
+def test_new_cases_are_those_that_no_training_saw_and_have_an_error_of_their_probability():
+    model = load_model(shipped_model("fcu-zones"))
+    trial = Trial(name="new", zones=3, days=0, is_new=True)
+    judged = site_trials._tried(model, TrialConfig(), site_trials.EngineConfig(), (trial, 0))
+    cases = {outcome.attack.case for each in judged for outcome in each.matches.outcomes}
+    assert cases and cases <= set(model.provenance["unseen_cases"])
+    row = site_trials._row(trial, judged)
+    assert 0 <= row["zone_ece"] < 1 and row["days"] == site_trials.NEW_DAYS
+    assert site_trials._row(replace(trial, is_new=False), judged)["zone_ece"] is None
 
 
 def test_a_part_of_a_run_has_the_attacks_that_begin_in_it():
