@@ -27,15 +27,20 @@ def run(tmp_path, *arguments, model=("--model", "fcu-zones")):
 
 @pytest.mark.slow
 def test_all_methods_answer_both_questions_on_the_same_buildings(tmp_path):
-    printed = run(tmp_path, "whether-where")
+    printed = run(tmp_path, "whether-where", "--falsify", "0.5")
+    recipe = json.loads((tmp_path / "work" / "falsified-1" / "config.json").read_text())["provenance"]["recipe"]
+    assert recipe["fit"]["falsify_share"] == 0.5 and recipe["fit"]["seed"] == 1
     methods = {question: set() for question in ("whether", "where")}
     for row in printed["rows"]:
         methods[row["question"]].add(row["method"])
-    taught = {"graphghha", "graphghha-seed-1", "zone_mlp", "zone_boosting"}
+    taught = {"graphghha", "graphghha-falsified-1", "zone_mlp", "zone_boosting"}
     assert methods["whether"] >= {*taught, "largest_evidence", "gumbel_tail", "conformal_tail", "evidence_cusum"}
     assert methods["where"] in (set(), {*taught, "largest_evidence", "first_cause"})
     page = (tmp_path / "whether-where.md").read_text(encoding="utf-8")
-    assert "| GraphGHHA (the model) |" in page and "| GraphGHHA, trained anew with seed 1 |" in page
+    assert (
+        "| GraphGHHA (the model) |" in page
+        and "| GraphGHHA, trained anew with seed 1, and with falsified readings |" in page
+    )
 
 
 @pytest.mark.slow
