@@ -51,6 +51,13 @@ def test_graph_draw_writes_a_picture(run, plant, tmp_path):
     assert "zone-02/valve" in (tmp_path / "two.svg").read_text()
 
 
+def test_cases_lists_the_catalogue_and_what_generic_attacks_there_are(run):
+    *rows, last = run("cases").stdout.splitlines()
+    assert any(row.startswith("FCU_VLVStuck_Cooling_100 ") for row in rows)
+    assert "generic:MECHANISM:SEED" in last and " hold," in last
+    assert not any("generic:" in row for row in run("cases", "--family", "sensor_bias").stdout.splitlines())
+
+
 def test_our_errors_are_one_line_and_an_exit_code(run, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text("{")

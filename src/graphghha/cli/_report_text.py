@@ -75,7 +75,8 @@ def _between(interval: Sequence[float | None] | None, form: str) -> str:
 def _recorded(report: Mapping[str, Any]) -> Iterator[str]:
     """Return each attack on recorded telemetry and each alarm that named no attacked node."""
     several = len(report["buildings"]) > 1
-    yield f"not judged: the first {report['config']['history_days']} days of each file, which fill the windows"
+    days = report["config"]["history_days"]
+    yield f"not judged: the first {days} days of each file, which fill the windows; attacks are counted from then on"
     attacks = sorted(report["attacks"], key=lambda row: (row["recording"], row["start"]))
     yield from _listed("each attack", [_attack(row, several) for row in attacks])
     yield from _listed("alarms at nodes that nobody attacked", [_alarm(row, several) for row in report["alarms"]])

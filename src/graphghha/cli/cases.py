@@ -15,11 +15,12 @@ from graphghha.cli._output import echo, echo_json
 def cases(plant: str, family: str | None, attack_class: str | None, as_json: bool) -> None:
     """List the attack catalogue of a plant.
 
-    Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning.
+    Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning. The last line
+    names the mechanisms of random attacks outside the catalogue, which `simulate --case generic:MECHANISM:SEED` draws.
     """
     from dataclasses import asdict
 
-    from graphghha.plants import choose_cases, load_plant
+    from graphghha.plants import choose_cases, load_plant, load_testbed
 
     chosen = choose_cases(load_plant(plant), family=family, attack_class=attack_class)
     if as_json:
@@ -32,3 +33,6 @@ def cases(plant: str, family: str | None, attack_class: str | None, as_json: boo
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row in rows:
         echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[5]]).rstrip())
+    if not (family or attack_class):
+        mechanisms = ", ".join(load_testbed(plant).mechanisms)
+        echo(f"outside the catalogue, generic:MECHANISM:SEED draws an attack at random, MECHANISM of: {mechanisms}")

@@ -97,7 +97,7 @@ def describe(record: CommissioningRecord) -> list[str]:
     if record.own_threshold > record.threshold:
         lines.append(
             "these days are less quiet than those of other buildings, as if something was wrong in them; the threshold "
-            "was kept at its upper limit"
+            "was kept at its upper limit; look for a fault in the building, then commission again on other days"
         )
     lines += _never_heard(record)
     if record.reporting:

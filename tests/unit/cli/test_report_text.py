@@ -41,7 +41,7 @@ def test_headline_figures_have_their_interval():
 
 
 def test_days_that_only_fill_the_windows_are_named():
-    assert "not judged: the first 3 days of each file, which fill the windows" in lines()
+    assert any("not judged: the first 3 days of each file" in line for line in lines())
     assert not [line for line in lines(protocol="deploy") if "not judged" in line]
 
 
