@@ -100,17 +100,16 @@ def attacker(
 @click.option("--networks", type=click.IntRange(0), help="Models whose networks are trained with further seeds.")
 @click.option(
     "--falsify",
-    default=0.0,
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="They are taught this share of attacks with falsified readings.",
+    help="They are taught this share of attacks with falsified readings (default: that of the model).",
 )
-def whether_where(scope: "Scope", buildings: int | None, networks: int | None, falsify: float) -> dict[str, Any]:
+def whether_where(scope: "Scope", buildings: int | None, networks: int | None, falsify: float | None) -> dict[str, Any]:
     """A model that judges zones beside others.
 
     Whether a zone is attacked, at equal false alarms, and through which node, in random buildings. --work may be the
     folder that `train --preset zones` worked in; without it, the model's training windows are made again. Models with
-    further seeds stay there as `seed-1` and so on, those with falsified readings as `falsified-1`.
+    further seeds stay there as `seed-1` and so on, those with --falsify as `falsified-1`.
     """
     from dataclasses import replace
 

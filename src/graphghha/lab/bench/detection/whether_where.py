@@ -100,7 +100,7 @@ class WhetherWhereConfig:
     mlp: ZoneFitConfig = MLP_FIT
     boosting_rows: int = MOST_ROWS
     networks: int = 0  # further models, whose networks are trained on the same windows with other seeds
-    falsify_share: float = 0.0  # of their attacked windows, to see what withstands an attacker on readings
+    falsify_share: float | None = None  # of their attacked windows; None: as many as the model was taught
 
 
 QUICK = WhetherWhereConfig(
@@ -217,7 +217,7 @@ def _locators(
         "zone_boosting": boosting,
     }
     for seed in range(1, config.networks + 1):
-        name = f"falsified-{seed}" if config.falsify_share else f"seed-{seed}"
+        name = f"seed-{seed}" if config.falsify_share is None else f"falsified-{seed}"
         if not (work / name).exists():
             progress(f"GraphGHHA, {name}: {len(windows)} windows")
             save_model(_trained_anew(model, windows, config, seed, progress), work / name)
@@ -231,7 +231,9 @@ def _trained_anew(
     """Return a model that differs from the given one in weights at the start and in the order of windows."""
     recipe = training_recipe(model)
     epochs = min(recipe.fit.epochs, config.mlp.epochs)
-    fit = replace(recipe.fit, seed=seed, epochs=epochs, falsify_share=config.falsify_share)
+    fit = replace(recipe.fit, seed=seed, epochs=epochs)
+    if config.falsify_share is not None:
+        fit = replace(fit, falsify_share=config.falsify_share)
     validated = min(recipe.validation_buildings, config.training_buildings or recipe.validation_buildings)
     recipe = replace(recipe, fit=fit, validation_buildings=validated)
     with torch.random.fork_rng(devices=[]):

@@ -21,7 +21,7 @@ NAMES = {
     "first_cause": "first cause (earliest evidence)",
 }
 LARGE = 12  # zones of a large building
-ANEW = {"networks": "networks", "falsify": "falsify_share"}  # options of the command, and what they set
+ANEW = {"networks": ("networks", 0), "falsify": ("falsify_share", None)}  # options, what they set, their defaults
 INTRODUCTION = """Random buildings of seeds that nothing else uses, each commissioned on {commission_days} quiet days
 and judged on {days} days with attacks of the catalogue, which no method was taught. All methods read the same features,
 every five minutes. Measured by `graphghha bench whether-where{options} --seed {seed}`."""
@@ -48,7 +48,9 @@ def whether_where_page(result: Result, directory: Path) -> Path:
     model = f" --model {config['name']}" if "name" in config else ""
     large = next((group["buildings"] for group in config["groups"] if group["zones"] == LARGE), None)
     options = f" --buildings {large}" if large else ""
-    options += "".join(f" --{name} {config[key]}" for name, key in ANEW.items() if config.get(key))
+    options += "".join(
+        f" --{name} {config[key]}" for name, (key, default) in ANEW.items() if config.get(key, default) != default
+    )
     text = [
         "# Whether and where, beside other methods",
         "",
@@ -139,7 +141,7 @@ def _name(method: str) -> str:
     if method in NAMES:
         return NAMES[method]
     _, lesson, seed = method.split("-")
-    taught = ", and with falsified readings" if lesson == "falsified" else ""
+    taught = ", with another share of falsified readings" if lesson == "falsified" else ""
     return f"GraphGHHA, trained anew with seed {seed}{taught}"
 
 

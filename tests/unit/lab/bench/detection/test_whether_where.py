@@ -39,7 +39,7 @@ def test_all_methods_answer_both_questions_on_the_same_buildings(tmp_path):
     page = (tmp_path / "whether-where.md").read_text(encoding="utf-8")
     assert (
         "| GraphGHHA (the model) |" in page
-        and "| GraphGHHA, trained anew with seed 1, and with falsified readings |" in page
+        and "| GraphGHHA, trained anew with seed 1, with another share of falsified readings |" in page
     )
 
 

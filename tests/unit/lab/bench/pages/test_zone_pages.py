@@ -42,7 +42,7 @@ def test_a_method_that_beats_the_model_is_named(tmp_path):
     assert "the model names 30 of 40 and **does not win** against zone-wide MLP (32)" in text
     assert "`graphghha bench whether-where --model fcu-zones --buildings 5 --seed 3`" in text
     assert "| GraphGHHA, trained anew with seed 2 |" in text
-    assert "| GraphGHHA, trained anew with seed 1, and with falsified readings |" in text
+    assert "| GraphGHHA, trained anew with seed 1, with another share of falsified readings |" in text
     assert "0.90 [0.77, 0.96]" in text and "352,000 windows, 5 passes" in text
 
 
