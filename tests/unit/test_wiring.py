@@ -1,10 +1,11 @@
 """The parts of a site as its settings describe them."""
 
 from faults.broker import free_port
+from graphghha.checking import check_site
 from graphghha.models import shipped_model
 from graphghha.monitor import ZoneJudgement
 from graphghha.settings import read_settings
-from graphghha.wiring import check_site, open_detector, zone_judgement
+from graphghha.wiring import open_detector, zone_judgement
 from model_builders import LIMITS, small_zone_model
 
 

@@ -21,7 +21,7 @@ def check(ctx: click.Context, file: Path, as_json: bool) -> None:
 
     The exit code is 0 if `graphghha watch FILE` can start with it, and 2 if not.
     """
-    from graphghha.wiring import find_start_problems
+    from graphghha.checking import find_start_problems
 
     problems = find_start_problems(file)
     if as_json:

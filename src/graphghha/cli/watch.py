@@ -220,8 +220,8 @@ def handle_signals() -> Iterator[Signals]:
 
 def refuse_implausible(settings: "Settings") -> None:
     """Raise if a recording cannot be what its site says it is: a live source is judged as its readings come."""
+    from graphghha.checking import implausible
     from graphghha.errors import DataError
-    from graphghha.wiring import implausible
 
     if problems := [problem for site in settings.site if not site.force for problem in implausible(site)]:
         raise DataError("; ".join(problems))
@@ -247,9 +247,9 @@ def _slowness(site: "SiteTable", step_s: float) -> str:
 
 
 def _check(settings: "Settings", seconds: float, as_json: bool, write_mapping: Path | None) -> None:
+    from graphghha.checking import check_site, draft_mapping
     from graphghha.errors import DataError
     from graphghha.exports.notes import counted
-    from graphghha.wiring import check_site, draft_mapping
 
     unusable = []
     for site in settings.site:
