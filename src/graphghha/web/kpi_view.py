@@ -10,7 +10,7 @@ from graphghha.monitor import kpi
 from graphghha.monitor.incident_json import zone_name
 from graphghha.monitor.journal import IncidentFilter
 from graphghha.monitor.kpi import REAL
-from graphghha.web.contract.incidents import Bin, Count, Delays, FoundByPeople, Kpis, RightNode, Target18, Week
+from graphghha.web.contract.figures import Bin, Count, Delays, FoundByPeople, Kpis, RightNode, Target18, Week
 from graphghha.web.library import Library, SiteAbout
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphghha._util.times import iso
 from graphghha.alarms import StoredEvent
 from graphghha.models import read_commissioning, read_figures
-from graphghha.web.contract.incidents import Commissioned, ModelCard
+from graphghha.web.contract.model import Commissioned, ModelCard
 from graphghha.web.events import to_line
 from graphghha.web.library import Library, SiteAbout
 from graphghha.web.site_view import as_of

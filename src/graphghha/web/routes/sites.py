@@ -8,7 +8,8 @@ from graphghha._util.times import iso
 from graphghha.errors import ConflictError
 from graphghha.web import history_view, kpi_view, model_view, site_view, studio_view, zone_view
 from graphghha.web.context import Parts, Site, Who, address, needs
-from graphghha.web.contract.incidents import Kpis, ModelCard, NewFind
+from graphghha.web.contract.figures import Kpis, NewFind
+from graphghha.web.contract.model import ModelCard
 from graphghha.web.contract.signals import History, ScoreHistory
 from graphghha.web.contract.sites import NewStop, PlannedStop, Points, SiteAbout, Sites, SiteState, ZoneNow
 from graphghha.web.contract.studio import Cases, Injection, Injections, NewInjection, NewRun
