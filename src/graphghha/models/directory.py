@@ -18,6 +18,7 @@
 | signature.json | who vouches for the manifest, if `graphghha model sign` has signed it |
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -193,6 +194,7 @@ def replaced_directory(directory: Path) -> Iterator[Path]:
     """Yield an empty directory to write a model into, which takes the place of `directory` at the end."""
     directory = check_destination(directory)
     try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as scratch:
             fresh = Path(scratch) / "fresh"
             fresh.mkdir()
@@ -207,18 +209,20 @@ def replaced_directory(directory: Path) -> Iterator[Path]:
 def check_destination(directory: Path) -> Path:
     """Return the directory with links resolved if a model may be written there; CheckpointError says why not.
 
-    It may be missing or empty, or hold an older model.
+    It may be missing or empty, or hold an older model. Nothing is made: the work before the writing may still fail.
     """
     directory = directory.resolve()
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        nearest = next(each for each in directory.parents if each.exists())
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{nearest} is a file, not a folder")
         taken = directory.exists() and any(directory.iterdir()) and not (directory / MANIFEST).exists()
     except OSError as exc:
         raise CheckpointError(f"{directory}: a model cannot be written there: {exc.strerror}") from exc
     if taken:
         raise CheckpointError(f"{directory}: is not empty and holds no model; choose another directory")
-    if not os.access(directory.parent, os.W_OK):
-        raise CheckpointError(f"{directory.parent}: is not writable; choose another place for the model")
+    if not os.access(nearest, os.W_OK):
+        raise CheckpointError(f"{nearest}: is not writable; choose another place for the model")
     return directory
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from graphghha.alarms import GroupRule
 from graphghha.errors import CheckpointError, NotFoundError
-from graphghha.models import Thresholds, load_model, save_model, shipped_model, write_manifest
+from graphghha.models import Thresholds, check_destination, load_model, save_model, shipped_model, write_manifest
 from graphghha.nn import LAYERS
 from model_builders import small_model
 
@@ -313,3 +313,14 @@ def test_any_bytes_in_the_arrays_are_loaded_or_refused(stored, file, at, content
         write_manifest(directory)
         with contextlib.suppress(CheckpointError):
             load_model(directory)
+
+
+def test_a_destination_is_checked_without_making_its_folders(model, tmp_path):
+    """The work between the check and the writing may fail; it then leaves nothing behind."""
+    deep = tmp_path / "new" / "deep" / "model"
+    assert check_destination(deep) == deep.resolve() and not (tmp_path / "new").exists()
+    save_model(model, deep)
+    assert load_model(deep).fingerprint == model.fingerprint
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="is a file, not a folder"):
+        check_destination(tmp_path / "file" / "model")
