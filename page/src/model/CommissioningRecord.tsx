@@ -11,7 +11,7 @@ export function CommissioningRecord({ record }: { record: Commissioned }) {
       <dl class="body about-node">
         <dt>days</dt><dd>{record.days}, {record.first.slice(0, 10)} to {record.last.slice(0, 10)}; {record.zones.length} zones</dd>
         <dt>threshold</dt><dd>{record.threshold.toFixed(2)} log-odds of a zone; its own days asked for {record.own_threshold.toFixed(2)}</dd>
-        <dt>false alarms expected</dt><dd>{low.toFixed(2)} to {high.toFixed(2)} a day</dd>
+        <dt>false alarms of such buildings</dt><dd>{low.toFixed(2)} to {high.toFixed(2)} a day after commissioning</dd>
         <dt>standing faults</dt><dd><Zones rows={record.standing} /></dd>
         <dt>left out</dt><dd><Zones rows={record.left_out} /></dd>
         <dt>never heard</dt><dd>{record.missing_points.join(", ") || "none"}</dd>

@@ -64,16 +64,21 @@ def commission(
     data: str,
     first: datetime,
     last: datetime,
+    held_days: int | None = None,
     engine: EngineConfig = EngineConfig(),
 ) -> Model:
-    """Return a model of the site whose days, compared with the base model's expectation, are given."""
+    """Return a model of the site whose days, compared with the base model's expectation, are given.
+
+    `held_days` is how many of them hold usable readings, if that is not all of them.
+    """
     limits = model.limits
     if limits is None:
         raise DataError("commission: the model has no limits for thresholds; use a model that judges zones")
     count = int(days.day[-1] - days.day[0]) + 1
-    if count < LEAST_DAYS:
+    held = count if held_days is None else held_days
+    if held < LEAST_DAYS:
         raise DataError(
-            f"commission: the data covers {count} days, and fewer than {LEAST_DAYS} make a model worse than the "
+            f"commission: the data covers {held} days, and fewer than {LEAST_DAYS} make a model worse than the "
             "shipped one; give 14 days"
         )
     zones = graph.zone_names or ("",)
@@ -83,7 +88,7 @@ def commission(
         alone = _learn(model, model.template, SiteDays(days.typical, days.day), limits, engine)
         odds, typical = np.concatenate([odds, alone.own.odds - TYPICAL_MARGIN], axis=1), alone.levels
     rows_per_day = len(days.day) // count // KEEP_EVERY
-    wanted = own_threshold(odds, limits.budget_per_day, rows_per_day)
+    wanted = own_threshold(odds, limits.budget_per_day * held / count, rows_per_day)  # gaps raise no alarms
     threshold = limits.clamp(wanted)
     view, abnormal, levels = learned.view, learned.abnormal, learned.levels
     share = abnormal.mean(axis=0)  # [Z]
@@ -98,7 +103,7 @@ def commission(
             data=data,
             first=first.isoformat(),
             last=last.isoformat(),
-            days=count,
+            days=held,
             zones=tuple(zones),
             threshold=threshold,
             own_threshold=wanted,

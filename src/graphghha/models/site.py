@@ -1,7 +1,7 @@
 """What a model knows about deciding at a site: limits for thresholds, and the record of a commissioning."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 from graphghha._util.fields import check_fields, number, whole_number
@@ -47,7 +47,7 @@ class Limits:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Read what `to_dict` writes; SchemaError names the field that does not fit."""
-        names = [field.name for field in fields(cls)]
+        names = [each.name for each in fields(cls)]
         try:
             check_fields(data, ("format", *names))
             if data["format"] != LIMITS_FORMAT:
@@ -83,15 +83,17 @@ class CommissioningRecord:
     data: str  # SHA-256 of the file with the site's days, or where else they come from
     first: str  # ISO time of the first and the last row
     last: str
-    days: int
+    days: int  # that hold usable readings
     zones: tuple[str, ...]
     threshold: float  # in log-odds of a zone
     own_threshold: float  # what the site's own days asked for, before floor and cap
     expected_false_per_day: tuple[float, float]
     standing: tuple[StandingFault, ...] = ()  # for much of the time
     left_out: tuple[StandingFault, ...] = ()  # for a time that the levels were not learned from
-    missing_points: tuple[str, ...] = ()  # never heard in these days
+    missing_points: tuple[str, ...] = ()  # without a usable reading in these days
     reporting: Mapping[str, str] | None = None  # signal -> how it is reported, in words
+    out_of_limits: Mapping[str, int] = field(default_factory=dict)  # point -> readings that were rejected
+    short_zones: Mapping[str, int] = field(default_factory=dict)  # zones heard on too few days -> on how many
 
     def to_dict(self) -> dict[str, Any]:
         """Return what commissioning.json holds."""
@@ -101,8 +103,8 @@ class CommissioningRecord:
     def from_dict(cls, data: Any) -> Self:
         """Read what `to_dict` writes; SchemaError names the field that does not fit."""
         try:
-            data = {"left_out": [], **data}  # records of version 0.1 have no such field
-            check_fields(data, ("format", *(field.name for field in fields(cls))))
+            data = {"left_out": [], "out_of_limits": {}, "short_zones": {}, **data}  # as in records of version 0.1
+            check_fields(data, ("format", *(each.name for each in fields(cls))))
             if data["format"] != RECORD_FORMAT:
                 raise ValueError(f"it has format {data['format']!r}, but this version reads {RECORD_FORMAT!r}")
             low, high = (number("expected_false_per_day", each) for each in data["expected_false_per_day"])
@@ -120,6 +122,12 @@ class CommissioningRecord:
                 left_out=tuple(map(StandingFault.from_dict, data["left_out"])),
                 missing_points=tuple(map(str, data["missing_points"])),
                 reporting=dict(data["reporting"]) if data["reporting"] is not None else None,
+                out_of_limits=_counts(data["out_of_limits"]),
+                short_zones=_counts(data["short_zones"]),
             )
         except (KeyError, ValueError, TypeError) as exc:
             raise SchemaError(f"commissioning record: {exc}") from exc
+
+
+def _counts(data: Mapping[str, Any]) -> dict[str, int]:
+    return {str(name): whole_number(name, count) for name, count in data.items()}

@@ -63,7 +63,8 @@ class FileRows:
         self._any_reporting = any_reporting
         self.is_sparse = False  # whether points report changes or coarse samples; known with the first row
         self._limits = Points.from_names(load_plant(meta.plant), self.points) if meta.plant in known_plants() else None
-        self.out_of_limits = 0  # readings outside instrument limits, which count as unknown, as in the monitor
+        # [p] readings outside instrument limits, which count as unknown, as in the monitor
+        self.impossible = np.zeros(len(self.points), np.int64)
 
     @property
     def step_ms(self) -> int:
@@ -75,8 +76,13 @@ class FileRows:
         """How the readings so far were handled."""
         return self._grid.counters if self._grid else Counters()
 
+    @property
+    def out_of_limits(self) -> int:
+        """How many readings were outside instrument limits so far."""
+        return int(self.impossible.sum())
+
     def __iter__(self) -> Iterator[Rows]:
-        self._grid, self.out_of_limits = None, 0
+        self._grid, self.impossible[:] = None, 0
         unchanged: Unchanged | None = None
         for rows in self._rows():
             if self.is_sparse and unchanged is None:
@@ -102,7 +108,7 @@ class FileRows:
         values = values.transpose(1, 0, 2).reshape(len(chunk.times), -1)
         if self._limits is not None:
             impossible = self._limits.impossible(slice(None), values)
-            self.out_of_limits += int(impossible.sum())
+            self.impossible += impossible.sum(axis=0)
             values[impossible] = np.nan
         return values
 

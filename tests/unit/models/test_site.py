@@ -21,6 +21,8 @@ RECORD = CommissioningRecord(
     expected_false_per_day=(0.1, 0.6),
     standing=(StandingFault(zone="zone-02", node="valve", share_of_time=0.4),),
     missing_points=("zone-01/flow",),
+    out_of_limits={"zone-01/flow": 12},
+    short_zones={"zone-02": 3},
 )
 
 
@@ -85,6 +87,7 @@ def test_limits_that_do_not_fit_are_refused(change, message):
         ({"expected_false_per_day": [1]}, "commissioning record"),
         ({"standing": [{"zone": "z"}]}, "'node'"),
         ({"format": "x"}, "this version reads"),
+        ({"out_of_limits": {"zone-01/flow": "many"}}, "zone-01/flow must be a whole number"),
     ],
 )
 def test_records_that_do_not_fit_are_refused(change, message):
@@ -108,6 +111,7 @@ def _four_classes(model):
     return weights
 
 
-def test_a_record_without_left_out_times_is_one_of_an_earlier_version():
-    former = {name: value for name, value in RECORD.to_dict().items() if name != "left_out"}
-    assert CommissioningRecord.from_dict(former) == RECORD and RECORD.left_out == ()
+def test_a_record_without_left_out_times_and_rejected_readings_is_one_of_an_earlier_version():
+    later = {"left_out": (), "out_of_limits": {}, "short_zones": {}}
+    former = {name: value for name, value in RECORD.to_dict().items() if name not in later}
+    assert CommissioningRecord.from_dict(former) == replace(RECORD, **later)
