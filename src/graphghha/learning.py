@@ -143,6 +143,7 @@ class Learner:
     def __init__(self, journal: Path, plans: Mapping[str, LearningPlan]) -> None:
         self._journal, self.plans = journal, dict(plans)
         self._failed: dict[str, int] = {}  # the last row at which a site could not be commissioned
+        self._refused: set[str] = set()  # the sites that it was said of, until they can be
 
     def due(self) -> list[str]:
         """Return the sites that can be commissioned now."""
@@ -159,6 +160,7 @@ class Learner:
         """Commission a site on its newest days and return the directory of its model."""
         directory = self.plans[site].learn(self._journal, site)
         self._failed.pop(site, None)
+        self._refused.discard(site)
         return directory
 
     def run(self, swap: Callable[[str, Path], None], is_stopping: Callable[[float], bool]) -> None:
@@ -166,11 +168,22 @@ class Learner:
         while not is_stopping(EVERY_S):
             try:
                 for site in self.due():
-                    log.info("%s: commissioning on its newest days", site)
-                    self.commission(site)
-                    swap(site, self.plans[site].base)
+                    self._try(site, swap)
             except Exception:  # a busy journal or a full disk must not end the learning
-                log.exception("a site could not be commissioned; it is judged as before, and tried again a day later")
+                log.exception("no site could be commissioned; they are judged as before")
+
+    def _try(self, site: str, swap: Callable[[str, Path], None]) -> None:
+        """Commission a site and put its model into use; if its days do not allow it, the model it has stays in use."""
+        log.info("%s: commissioning on its newest days", site)
+        try:
+            self.commission(site)
+            swap(site, self.plans[site].base)
+        except DataError as exc:  # a gap lasts for days: it is said once, and not every day
+            level = logging.DEBUG if site in self._refused else logging.WARNING
+            self._refused.add(site)
+            log.log(level, "%s: is judged as before, and tried again every day: %s", site, exc)
+        except Exception:
+            log.exception("%s: could not be commissioned; it is judged as before, and tried again a day later", site)
 
 
 def commission_journal(journal: Path, site: str, plan: LearningPlan) -> Path:
@@ -186,8 +199,9 @@ def commission_journal(journal: Path, site: str, plan: LearningPlan) -> Path:
     points = base.template.replicate(plan.zones).points
     model = commission_rows(
         base,
-        [without_incidents(rows, points, incidents)],
+        [rows],
         plan.zones,
+        hide=lambda rows: without_incidents(rows, points, incidents),
         days=plan.days,
         step_ms=plan.step_ms,
         data=f"journal of {site}",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphghha.errors import ConfigError
+from graphghha.errors import ConfigError, DataError
 from graphghha.learning import Learner, LearningPlan, without_incidents
 from graphghha.models import load_model, save_model
 from graphghha.monitor import Journal
@@ -126,3 +126,42 @@ def test_too_few_days_to_learn_from_are_one_clear_problem(tmp_path, days, is_all
     with pytest.raises(ConfigError, match=r"learn_days: must be from 7 to 90 days, or 0") as caught:
         read_settings(path)
     assert str(caught.value).count("learn_days") == 1
+
+
+class Days(LearningPlan):
+    """A site whose days are refused until `enough` is set, and another one that can be commissioned."""
+
+    enough = False
+
+    def is_due(self, first_ms, last_ms):
+        return True
+
+    def learn(self, journal, site):
+        if site == "south" and not self.enough:
+            raise DataError(f"{journal}: only 5 of the 14 chosen days hold usable readings")
+        return self.folder / site
+
+
+def test_a_refusal_is_said_once_and_keeps_neither_the_monitor_nor_other_sites_from_going_on(tmp_path, plan, caplog):
+    path, used = tmp_path / "journal.sqlite", []
+    days = Days(base=plan.base, folder=plan.folder, zones=2, step_ms=MINUTE)
+    learner = Learner(path, {"south": days, "north": days})
+
+    def day(number):
+        with Journal(path) as journal:
+            for site in learner.plans:
+                time_ms = number * DAY
+                journal.write([Commit(site=site, time_ms=time_ms, times_ms=[time_ms], rows=[readings(1)[:1]])])
+        rounds = iter([False, True])
+        learner.run(lambda site, base: used.append((number, site)), lambda seconds: next(rounds))
+        said = [each.getMessage() for each in caplog.records if each.levelname in ("WARNING", "ERROR")]
+        caplog.clear()
+        return said
+
+    (said,) = day(1)
+    assert said.startswith("south: is judged as before") and "only 5 of the 14" in said
+    assert day(2) == [] and used == [(1, "north"), (2, "north")]
+    Days.enough = True
+    assert day(3) == [] and used[2:] == [(3, "south"), (3, "north")]
+    Days.enough = False
+    assert len(day(4)) == 1, "it is said again after a commissioning in between"
