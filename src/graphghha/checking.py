@@ -6,9 +6,9 @@ from typing import Any
 
 from graphghha._util.files import atomic_write
 from graphghha.errors import GraphGHHAError
-from graphghha.plants import load_plant
+from graphghha.plants import Plant, load_plant
 from graphghha.settings import SiteTable, find_problems, read_settings
-from graphghha.sources import CheckReport, FileConfig, check_source
+from graphghha.sources import CheckReport, FileConfig, SourceConfig, check_source
 from graphghha.sources.draft import RESEMBLES_NO_POINT
 
 PLAUSIBILITY_S = 20.0  # how long a recording is looked at before it is watched
@@ -20,13 +20,11 @@ def check_site(site: SiteTable, seconds: float, **changes: Any) -> CheckReport:
     `changes` are settings of the source that take the place of the site's own.
     """
     config = replace(site.source_config, **changes)
-    points, plant = plant_points(site), load_plant(site.plant_source)
-    return check_source(config, site=site.name, points=points, plant=plant, seconds=seconds)
+    return _check(config, site.name, load_plant(site.plant_source), site.zones, seconds)
 
 
-def plant_points(site: SiteTable) -> tuple[str, ...]:
-    """Return the points of a site."""
-    return load_plant(site.plant_source).building(site.zones).points
+def _check(config: SourceConfig, site: str, plant: Plant, zones: int, seconds: float) -> CheckReport:
+    return check_source(config, site=site, points=plant.building(zones).points, plant=plant, seconds=seconds)
 
 
 def draft_mapping(site: SiteTable, report: CheckReport, path: Path, seconds: float) -> int:
@@ -45,32 +43,38 @@ def implausible(site: SiteTable) -> list[str]:
     """Return why the recording of a site cannot be watched as it is mapped: nothing maps, or readings do not fit."""
     if not isinstance(site.source_config, FileConfig) or load_plant(site.plant_source).is_own:
         return []  # files of a plant of the user's own are refused when they are opened, if they do not fit
-    report = check_site(site, PLAUSIBILITY_S, speed=None)
+    return implausible_file(site.source_config, site.name, load_plant(site.plant_source), site.zones)
+
+
+def implausible_file(config: FileConfig, name: str, plant: Plant, num_zones: int, command: str = "watch") -> list[str]:
+    """Return why a recording cannot be what its names and units say; `command` takes it all the same with --force."""
+    report = _check(replace(config, speed=None), name, plant, num_zones, PLAUSIBILITY_S)
     if report.problem:
         return [report.problem]
     if not report.mapped and report.unmapped:
         example = report.unmapped[0].name
         return [
-            f"{site.name}: none of its {len(report.unmapped)} names, such as {example!r}, maps to a point; "
+            f"{name}: none of its {len(report.unmapped)} names, such as {example!r}, maps to a point; "
             "use a mapping file (watch --check --write-mapping drafts one)"
         ]
     if not report.readings and report.status.is_finished:
         reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(report.rejected.items())) or "it is empty"
-        return [f"{site.name}: {site.source_config.path} has no usable reading ({reasons}); watch --check shows more"]
-    zones = {point.rpartition("/")[0] for point in plant_points(site)}
+        where = name if name == str(config.path) else f"{name}: {config.path}"
+        return [f"{where} has no usable reading ({reasons}); watch --check shows more"]
+    zones = {point.rpartition("/")[0] for point in plant.building(num_zones).points}
     silent = sorted(zones - {each.point.rpartition("/")[0] for each in report.mapped})
     if silent and report.mapped and report.readings:
         return [
-            f"{site.name}: has {len(zones)} zones, and the recording none of the points of {', '.join(silent[:5])}; "
-            f"write zones = {len(zones) - len(silent)}, map their names, or watch with --force"
+            f"{name}: has {len(zones)} zones, and the recording none of the points of {', '.join(silent[:5])}; "
+            f"state {len(zones) - len(silent)} zones, map their names, or {command} with --force"
         ]
     if not (doubts := report.doubts):
         return []
     first = doubts[0]
     more = f" and {len(doubts) - 1} more" if len(doubts) > 1 else ""
     return [
-        f"{site.name}: {first.name} as {first.point}{more}: {first.doubt}; state units in a mapping file "
-        "(watch --check shows them), or watch with --force"
+        f"{name}: {first.name} as {first.point}{more}: {first.doubt}; convert them, or state units in a mapping "
+        f"file (watch --check shows them), or {command} with --force"
     ]
 
 

@@ -3,6 +3,9 @@
 import json
 from dataclasses import replace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -47,7 +50,7 @@ def test_commissioning_says_what_it_found_and_what_to_expect(site, commissioned)
     base = load_model(shipped_model("fcu-zones"))
     assert record["days"] == 8 and record["base"] == base.fingerprint and len(record["zones"]) == 3
     assert base.limits.floor <= record["threshold"] <= base.limits.cap
-    assert "had at most one false alarm in" in result.stderr, "in three zones they are rare"
+    assert "other buildings of this size had" in result.stderr
     assert load_model(site / "model").commissioning.data == record["data"]
 
 
@@ -79,6 +82,11 @@ def test_too_few_days_are_refused(site):
 def test_a_model_of_single_nodes_cannot_be_commissioned(site):
     refused = call("commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=5)
     assert "judges zones" in refused.output
+
+
+def test_a_file_of_our_own_form_states_its_zones(site, tmp_path):
+    refused = call("commission", site / "quiet.parquet", "--zones", 5, "--out", tmp_path / "m", code=2)
+    assert "5 zones are asked for" in refused.output and "has 3 zones" in refused.output
 
 
 def test_a_commissioned_model_can_be_saved_again(site, commissioned, tmp_path):
@@ -124,6 +132,58 @@ def test_a_model_of_one_zone_refuses_two(exported, site, tmp_path):
     call("commission", exported / "run.parquet", "--days", 7, "--out", tmp_path / "m")
     refused = call("score", tmp_path / "m", site / "quiet.parquet", "--out", tmp_path / "x.parquet", code=4)
     assert "commissioned for 1 zone, but the site has 3" in refused.output
+
+
+def changed(path, name, change):
+    """Write a copy of telemetry in the wide layout whose columns are changed, by the name of their point."""
+    table = pq.read_table(path)
+    for at, column in enumerate(table.column_names[1:], start=1):
+        values = change(column.rpartition("/")[2], table[column].to_numpy().astype(np.float32))
+        table = table.set_column(at, table.schema.field(at), pa.array(values))
+    pq.write_table(table, path.with_name(name))
+    return path.with_name(name)
+
+
+def other_unit(name, values):
+    return values * 1.8 + 32 if name.endswith(("TEMP", "SPT", "MAT", "OAT", "RAT", "DAT", "EWT", "RWT")) else values
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda name, values: values * np.nan, "has no usable reading"),
+        (lambda name, values: -values, "beyond the limits of its instrument"),
+        (other_unit, "reads like degF, not degC"),
+        (lambda name, values: values if name == "RM_TEMP" else values * np.nan, "only 1 of the 29 points"),
+        (lambda name, values: np.where(np.arange(len(values)) // 1440 % 3, np.nan, values), "only 3 of the 7 chosen"),
+    ],
+    ids=["nothing", "negated", "degF", "one point", "gaps"],
+)
+def test_a_file_that_cannot_be_right_is_refused_and_leaves_nothing_behind(exported, tmp_path, change, message):
+    file = changed(exported / "run.parquet", "changed.parquet", change)
+    refused = call("commission", file, "--days", 7, "--out", tmp_path / "new" / "deep" / "m", code=3)
+    (sentence,) = refused.stderr.splitlines()
+    assert message in sentence and "changed.parquet" in sentence and not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("data", ["broken.parquet", "broken.csv"])
+def test_readings_out_of_limits_are_counted_and_not_called_a_point_that_the_site_lacks(exported, tmp_path, data):
+    file = changed(
+        exported / "run.parquet",
+        "broken.parquet",
+        lambda name, values: values * 0 + 999 if name == "RM_TEMP" else values,
+    )
+    if data.endswith("csv"):
+        table = pq.read_table(file)
+        pc.write_csv(table, exported / data)
+    arguments = ("commission", exported / data, "--days", 7, "--out", tmp_path / "m")
+    assert "or commission with --force" in call(*arguments, code=3).stderr
+    result = call(*arguments, "--force", "--json")
+    record = json.loads(result.stdout)
+    [(point, count)] = record["out_of_limits"].items()
+    assert point.endswith("RM_TEMP") and record["missing_points"] == [point] and 7 * 1440 <= count <= 8 * 1440
+    assert f"points that were never usable: {count:,} readings out of limits ({point})" in result.stderr
+    assert "the site does not have" not in result.stderr
 
 
 @pytest.mark.parametrize("data", ["table.csv", "points"])

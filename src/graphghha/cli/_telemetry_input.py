@@ -1,14 +1,19 @@
-"""DATA of `score` and `evaluate`: telemetry of this package as it is, an export converted while the command runs."""
+"""DATA of `score`, `evaluate` and `commission`: telemetry of this package as it is, an export converted meanwhile."""
 
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
 from graphghha.cli._output import echo
+
+if TYPE_CHECKING:
+    from graphghha.sources import FileConfig
+    from graphghha.sources.statistics import SourceStatistics
 
 _REMEDIES = {"unmapped": "; --zones states how many zones there are, --mapping what the names mean"}
 
@@ -28,6 +33,19 @@ def is_telemetry(data: Path) -> bool:
     except SchemaError as exc:
         return "not a telemetry file" not in str(exc)  # a damaged one is reported as such
     return True
+
+
+def file_config(data: Path, mapping: Path | None, zone: str | None, is_held: bool) -> "FileConfig":
+    """Return the source that DATA is."""
+    from graphghha.sources import FileConfig
+
+    return FileConfig(
+        path=data,
+        format="parquet" if data.suffix == ".parquet" else "csv",
+        mapping=mapping,
+        table={"zone": zone} if zone else {},
+        is_held=is_held,
+    )
 
 
 @contextmanager
@@ -55,13 +73,21 @@ def with_labels(telemetry: Path, model: Path, labels: Path | None) -> Iterator[P
 
 @contextmanager
 def as_telemetry(
-    data: Path, model: Path, zones: int, mapping: Path | None, zone: str | None, is_held: bool
+    data: Path,
+    model: Path,
+    zones: int,
+    mapping: Path | None,
+    zone: str | None,
+    is_held: bool,
+    statistics: "SourceStatistics | None" = None,
 ) -> Iterator[Path]:
-    """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along."""
+    """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along.
+
+    `statistics` collects what the export holds for each point.
+    """
     from graphghha.models import load_model
     from graphghha.plants import load_plant
     from graphghha.plants.telemetry import labels_path
-    from graphghha.sources import FileConfig
     from graphghha.sources.to_telemetry import write_telemetry
 
     if is_telemetry(data):
@@ -72,16 +98,10 @@ def as_telemetry(
         yield data
         return
     plant = load_plant(load_model(model).plant)
-    config = FileConfig(
-        path=data,
-        format="parquet" if data.suffix == ".parquet" else "csv",
-        mapping=mapping,
-        table={"zone": zone} if zone else {},
-        is_held=is_held,
-    )
+    config = file_config(data, mapping, zone, is_held)
     with TemporaryDirectory(prefix="graphghha-") as folder:
         converted = Path(folder) / f"{data.stem}.parquet"
-        rejected, notes = write_telemetry(config, plant, zones, converted)
+        rejected, notes = write_telemetry(config, plant, zones, converted, statistics)
         for note in notes:
             echo(note, err=True)
         for reason, count in rejected.most_common():

@@ -25,9 +25,10 @@ from graphghha.cli._progress import progress_bar
     help="UTC time of the first day (default: the first of DATA).",
 )
 @click.option("--mapping", type=click.Path(path_type=Path, exists=True), help="Mapping file of an export.")
-@click.option("--zones", default=1, show_default=True, type=click.IntRange(1), help="Zones of an export.")
+@click.option("--zones", type=click.IntRange(1), help="Zones of an export, if it has several.")
 @click.option("--time-zone", help="Time zone of an export whose times name none.")
 @click.option("--hold", is_flag=True, help="Hold each reading of an export until the next.")
+@click.option("--force", is_flag=True, help="Learn from a file although readings do not fit the points they map to.")
 @click.option("--out", required=True, type=OUTPUT_FOLDER, help="The model directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record of the commissioning as one JSON object.")
 def commission(
@@ -37,19 +38,21 @@ def commission(
     days: int,
     begin: datetime | None,
     mapping: Path | None,
-    zones: int,
+    zones: int | None,
     time_zone: str | None,
     hold: bool,
+    force: bool,
     out: Path,
     as_json: bool,
 ) -> None:
     """Learn what is normal at a site.
 
-    DATA is telemetry of the site without attacks; or an export of another system (a table, or a folder of tables) with
-    --mapping and --zones; or a settings file whose monitor has watched the site: then the newest days of its journal
-    are used. The new model knows the offsets, noise and habits of every zone, the points the
-    site has, and the threshold that keeps its alert budget. Zones that look abnormal all the time are listed, since
-    they would otherwise be learned as usual.
+    DATA is telemetry of the site; or an export of another system (a table, or a folder of tables) with --mapping and
+    --zones; or a settings file whose monitor has watched the site: then the newest days of its journal are used. Its
+    days need not be without faults or attacks: what stands out for hours or days is left out and listed.
+
+    The new model knows the offsets, noise and habits of every zone, the points the site has, and the threshold that
+    keeps its alert budget. Zones that look abnormal all the time are listed, since they are learned as usual.
 
     With the model of a plant of your own, DATA is later files of the plant, or a settings file or journal (--site) of a
     monitor that has watched it. All rows that are not in alarm join those that the model learned from, which stay in,
@@ -64,10 +67,12 @@ def commission(
         return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
+    from graphghha.cli._commission_input import check_days
     from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.commissioning.rows import commission_file, describe
     from graphghha.errors import CheckpointError
     from graphghha.models import check_destination, load_model, save_model
+    from graphghha.sources.statistics import SourceStatistics
     from graphghha.wiring import commission_site
 
     if site and data.suffix != ".toml":
@@ -76,6 +81,7 @@ def commission(
     base = load_model(model)
     if not base.judges_zones:
         raise CheckpointError(f"{model.name}: judges single nodes; commissioning needs a model that judges zones")
+    count = 0 if data.suffix == ".toml" else check_days(data, base, zones, mapping, time_zone, hold, force)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with progress_bar(*columns) as bar:
         task = bar.add_task("reading the site's days", total=days * 1440)
@@ -86,8 +92,18 @@ def commission(
         if data.suffix == ".toml":
             derived = commission_site(data, site, base, days=days, begin=begin, on_rows=on_rows)
         else:
-            with as_telemetry(data, model, zones, mapping, time_zone, hold) as file:
-                derived = commission_file(base, file, days=days, begin=begin, on_rows=on_rows, where=str(data))
+            statistics = SourceStatistics()
+            with as_telemetry(data, model, count, mapping, time_zone, hold, statistics) as file:
+                points = base.template.replicate(count).points
+                rejected = {points[at]: own.out_of_limits for at, own in statistics.by_column.items()}
+                derived = commission_file(
+                    *(base, file),
+                    days=days,
+                    begin=begin,
+                    on_rows=on_rows,
+                    where=str(data),
+                    out_of_limits={point: times for point, times in rejected.items() if times},
+                )
     save_model(derived, out)
     assert derived.commissioning is not None
     for line in describe(derived.commissioning):

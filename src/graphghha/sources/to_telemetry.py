@@ -12,14 +12,16 @@ from graphghha.sources.base import Batch, Rejection, RowBatch
 from graphghha.sources.config import FileConfig
 from graphghha.sources.opening import open_source
 from graphghha.sources.replay import Replay
+from graphghha.sources.statistics import SourceStatistics
 
 
 def write_telemetry(
-    config: FileConfig, plant: Plant, zones: int, out: Path
+    config: FileConfig, plant: Plant, zones: int, out: Path, statistics: SourceStatistics | None = None
 ) -> tuple[Counter[Rejection], tuple[str, ...]]:
     """Read a file or folder for a plant with this many zones and write it to `out`.
 
-    Return how many readings were not used and why, and what was guessed about the file or left out of it.
+    Return how many readings were not used and why, and what was guessed about the file or left out of it. `statistics`
+    collects what arrives for each point.
     """
     graph = plant.template.replicate(zones)
     signals = plant.template.point_signals
@@ -35,7 +37,7 @@ def write_telemetry(
         notes={"source": config.path.name},
     )
     rejected: Counter[Rejection] = Counter()
-    source = open_source(config, site="site", points=graph.points, plant=plant)
+    source = open_source(config, site="site", points=graph.points, plant=plant, statistics=statistics)
     total = 0
     with TelemetryWriter(out, meta) as telemetry:
         while not source.status.is_finished:
