@@ -52,6 +52,7 @@ def test_commissioning_says_what_it_found_and_what_to_expect(site, commissioned)
     assert base.limits.floor <= record["threshold"] <= base.limits.cap
     assert "other buildings of this size had" in result.stderr
     assert load_model(site / "model").commissioning.data == record["data"]
+    assert "next: write model = " in result.stderr
 
 
 def test_the_attacks_of_later_days_are_found(site, commissioned):
@@ -82,6 +83,19 @@ def test_too_few_days_are_refused(site):
 def test_a_model_of_single_nodes_cannot_be_commissioned(site):
     refused = call("commission", site / "quiet.parquet", "--model", "fcu", "--days", 8, "--out", site / "no", code=5)
     assert "judges zones" in refused.output
+
+
+def test_a_commissioned_model_is_no_base_and_no_model_replaces_its_own(site, commissioned, tmp_path):
+    quiet = site / "quiet.parquet"
+    refused = call("commission", quiet, "--model", site / "model", "--out", tmp_path / "m", code=5)
+    assert "is commissioned already" in refused.output and "--model fcu-zones" in refused.output
+    other = load_model(site / "model")
+    save_model(replace(other, commissioning=replace(other.commissioning, base="0123456789abcdefgh")), tmp_path / "old")
+    refused = call("commission", quiet, "--model", tmp_path / "old", "--out", tmp_path / "m", code=5)
+    assert "the fingerprint 0123456789abcdef (" in refused.output
+    for out in (site / "model", site / "x" / ".." / "model"):
+        refused = call("commission", quiet, "--model", site / "model", "--out", out, code=2)
+        assert "is the model to start from" in refused.output
 
 
 def test_a_file_of_our_own_form_states_its_zones(site, tmp_path):
@@ -129,7 +143,8 @@ def exported(tmp_path_factory):
 
 
 def test_a_model_of_one_zone_refuses_two(exported, site, tmp_path):
-    call("commission", exported / "run.parquet", "--days", 7, "--out", tmp_path / "m")
+    said = call("commission", exported / "run.parquet", "--days", 7, "--out", tmp_path / "m")
+    assert said.stdout.strip() == str(tmp_path / "m") and f'next: write model = "{tmp_path / "m"}"' in said.stderr
     refused = call("score", tmp_path / "m", site / "quiet.parquet", "--out", tmp_path / "x.parquet", code=4)
     assert "commissioned for 1 zone, but the site has 3" in refused.output
 

@@ -15,12 +15,12 @@ MOST_DAYS = 90  # of a journal
 
 def commission_own(data: Path, site: str | None, model: Path, out: Path, *, as_json: bool) -> None:
     """Let a model learn from later files, or from the rows of a journal."""
+    from graphghha.cli._commission_input import check_out, say_next
     from graphghha.lab.training.own_relearn import learn_on
-    from graphghha.models import check_destination
     from graphghha.models.manifest import fingerprint
     from graphghha.models.own import load_own_model, save_own_model
 
-    check_destination(out)
+    check_out(model, out)
     base = load_own_model(model, with_lessons=True)
     later = _later(base, data, site)
     learned = learn_on(base, later, base=fingerprint(model), progress=lambda text: echo(text, err=True))
@@ -33,6 +33,7 @@ def commission_own(data: Path, site: str | None, model: Path, out: Path, *, as_j
     )
     if as_json:
         echo_json({"model": str(out), **record, "threshold": learned.rule.threshold})
+    say_next(out, as_json=as_json)
 
 
 def _later(base: "OwnModel", data: Path, site: str | None) -> "list[Recording]":

@@ -67,20 +67,18 @@ def commission(
         return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-    from graphghha.cli._commission_input import check_days
+    from graphghha.cli._commission_input import check_base, check_days, check_out, say_next
     from graphghha.cli._telemetry_input import as_telemetry
     from graphghha.commissioning.rows import commission_file, describe
-    from graphghha.errors import CheckpointError
-    from graphghha.models import check_destination, load_model, save_model
+    from graphghha.models import load_model, save_model
     from graphghha.sources.statistics import SourceStatistics
     from graphghha.wiring import commission_site
 
     if site and data.suffix != ".toml":
         raise click.UsageError("--site chooses a site of a settings file; leave it out for a file of telemetry")
-    check_destination(out)
+    check_out(model, out)
     base = load_model(model)
-    if not base.judges_zones:
-        raise CheckpointError(f"{model.name}: judges single nodes; commissioning needs a model that judges zones")
+    check_base(base, model)
     count = 0 if data.suffix == ".toml" else check_days(data, base, zones, mapping, time_zone, hold, force)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with progress_bar(*columns) as bar:
@@ -110,3 +108,4 @@ def commission(
         echo(line, err=True)
     if as_json:
         echo_json({"model": str(out), **asdict(derived.commissioning)})
+    say_next(out, as_json=as_json)
