@@ -28,7 +28,7 @@ class Commissioned(Answer):
     expected_false_per_day: tuple[float, float]
     standing: list[Standing] = Field(description="for much of the time: possible standing faults")
     left_out: list[Standing] = Field(description="for a time that the levels were not learned from")
-    missing_points: list[str] = Field(description="never heard in these days")
+    missing_points: list[str] = Field(description="without a usable reading in these days")
     reporting: dict[str, str] = Field(description="how each signal is reported, in words")
 
 
