@@ -73,8 +73,8 @@ def implausible_file(config: FileConfig, name: str, plant: Plant, num_zones: int
     first = doubts[0]
     more = f" and {len(doubts) - 1} more" if len(doubts) > 1 else ""
     return [
-        f"{name}: {first.name} as {first.point}{more}: {first.doubt}; convert them, or state units in a mapping "
-        f"file (watch --check shows them), or {command} with --force"
+        f"{name}: {first.name} as {first.point}{more}: {first.doubt}; state units in a mapping file "
+        f"(watch --check shows them), convert the readings, or {command} with --force"
     ]
 
 

@@ -88,7 +88,7 @@ def commission(
         alone = _learn(model, model.template, SiteDays(days.typical, days.day), limits, engine)
         odds, typical = np.concatenate([odds, alone.own.odds - TYPICAL_MARGIN], axis=1), alone.levels
     rows_per_day = len(days.day) // count // KEEP_EVERY
-    wanted = own_threshold(odds, limits.budget_per_day * held / count, rows_per_day)  # gaps raise no alarms
+    wanted = own_threshold(odds, limits.budget_per_day * (held / count), rows_per_day)  # gaps raise no alarms
     threshold = limits.clamp(wanted)
     view, abnormal, levels = learned.view, learned.abnormal, learned.levels
     share = abnormal.mean(axis=0)  # [Z]

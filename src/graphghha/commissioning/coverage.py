@@ -66,9 +66,8 @@ class Coverage:
             )
         if len(silent := [zone for zone, count in zip(self._zones, points.tolist(), strict=True) if not count]):
             raise DataError(
-                f"{where}: {_listed(silent)} of {len(self._zones)} zones {'was' if len(silent) == 1 else 'were'} never "
-                f"heard in the chosen days{why}; choose days with readings of every zone, or give the data of the "
-                "other zones alone"
+                f"{where}: {_listed(silent)} of {len(self._zones)} zones {_are(silent)} never heard in "
+                f"the chosen days{why}; choose days with readings of every zone, or leave such zones out"
             )
         least = min(LEAST_POINTS, len(self._signals))
         if points.max() < least:
