@@ -19,8 +19,8 @@ _CARD = (
     ("alarms", None, ""),
     ("days", "building-days", ".1f"),
     ("false_alarms_per_day", "false alarms a day", ".2f"),
-    ("quiet_false_alarms_per_day", "of them in zones that nobody attacked", ".2f"),
-    ("misplaced_per_day", "of them in an attacked zone, at the wrong node", ".2f"),
+    ("quiet_false_alarms_per_day", "of them in zones not under attack at that time", ".2f"),
+    ("misplaced_per_day", "of them in a zone under attack, at the wrong node", ".2f"),
     ("misplaced_per_attack", "the latter for each attack", ".2f"),
     ("late_per_day", "alarms a day while a zone recovers, not false", ".2f"),
     ("node-minutes", None, ""),
@@ -79,7 +79,9 @@ def _recorded(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"not judged: the first {days} days of each file, which fill the windows; attacks are counted from then on"
     attacks = sorted(report["attacks"], key=lambda row: (row["recording"], row["start"]))
     yield from _listed("each attack", [_attack(row, several) for row in attacks])
-    yield from _listed("alarms at nodes that nobody attacked", [_alarm(row, several) for row in report["alarms"]])
+    yield from _listed(
+        "alarms at nodes that were not under attack at that time", [_alarm(row, several) for row in report["alarms"]]
+    )
 
 
 def _listed(title: str, lines: list[str]) -> Iterator[str]:
@@ -103,7 +105,7 @@ def _attack(row: Mapping[str, Any], several: bool) -> str:
 
 
 _KINDS = {
-    "quiet": "in a zone that nobody attacked",
+    "quiet": "in a zone that was not under attack at that time",
     "misplaced": "in a zone under attack",
     "recovering": "in a zone that recovers from an attack, not counted as false",
 }

@@ -59,8 +59,10 @@ def test_each_attack_says_how_it_ended_in_the_order_of_time():
 
 
 def test_false_alarms_say_where_they_were():
-    assert "  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(alarms=[ALARM])
-    assert "  seed 1  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(
+    assert "  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that was not under attack at that time" in lines(
+        alarms=[ALARM]
+    )
+    assert "  seed 1  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that was not under attack at that time" in lines(
         alarms=[ALARM], recordings=2
     )
 
