@@ -84,6 +84,9 @@ def test_a_folder_of_parquet_is_read_as_what_its_files_are(run, tmp_path):
     labels = CliRunner().invoke(main, ["score", "fcu", str(ours / "run.labels.parquet"), *out])
     assert labels.exit_code == 3 and "holds labels and no readings; give" in labels.output
     assert labels.output.strip().endswith(str(ours / "run.parquet"))
+    (ours / "notes.csv").write_text("time,x\n")
+    mixed = CliRunner().invoke(main, ["score", "fcu", str(ours), *out])
+    assert mixed.exit_code == 3 and "holds telemetry and other tables, such as notes.csv; give" in mixed.output
     (ours / "again.parquet").write_bytes((run / "run.parquet").read_bytes())
     two = CliRunner().invoke(main, ["score", "fcu", str(ours), *out])
     assert two.exit_code == 3 and f"holds 2 files of telemetry; give one of them, such as {ours}" in two.output

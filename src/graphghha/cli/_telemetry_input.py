@@ -49,12 +49,17 @@ def _refuse_labels(data: Path) -> None:
 def _only_file(folder: Path) -> Path:
     """Return the file of telemetry in a folder, for commands that take one."""
     from graphghha.errors import DataError
+    from graphghha.exports.reader import SUFFIXES
+    from graphghha.plants.telemetry import holds_labels
 
     files = _telemetry_files(folder)
     if not files:
         raise DataError(f"{folder}: holds neither telemetry nor a table; give a file, or a folder of tables")
     if len(files) > 1:
         raise DataError(f"{folder}: holds {len(files)} files of telemetry; give one of them, such as {files[0]}")
+    tables = [each for each in folder.rglob("*") if each.suffix.lower() in SUFFIXES and each not in files]
+    if other := next((each for each in sorted(tables) if not holds_labels(each)), None):
+        raise DataError(f"{folder}: holds telemetry and other tables, such as {other.name}; give {files[0]} itself")
     return files[0]
 
 
