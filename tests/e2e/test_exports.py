@@ -66,3 +66,30 @@ def test_what_does_not_fit_an_export_is_one_sentence(run, tmp_path):
     (tmp_path / "two.csv").write_text("time,zone-01/RM_TEMP,zone-02/RM_TEMP\n2018-07-02T09:00Z,21,22\n")
     two = CliRunner().invoke(main, ["score", "fcu", str(tmp_path / "two.csv"), *out])
     assert two.exit_code == 0 and "1 readings not used: unmapped; --zones states how many zones" in two.output
+
+
+def test_a_folder_of_parquet_is_read_as_what_its_files_are(run, tmp_path):
+    out = ["--out", str(tmp_path / "s.parquet")]
+    foreign, ours = tmp_path / "foreign", tmp_path / "ours"
+    foreign.mkdir()
+    pq.write_table(pq.read_table(run / "run.parquet").replace_schema_metadata(None), foreign / "a.parquet")
+    result = CliRunner().invoke(main, ["score", "fcu", str(foreign), "--zones", "2", *out])
+    assert result.exit_code == 0, result.output
+
+    ours.mkdir()
+    for name in ("run.parquet", "run.labels.parquet"):
+        (ours / name).write_bytes((run / name).read_bytes())
+    result = CliRunner().invoke(main, ["score", "fcu", str(ours), *out])
+    assert result.exit_code == 0, result.output
+    labels = CliRunner().invoke(main, ["score", "fcu", str(ours / "run.labels.parquet"), *out])
+    assert labels.exit_code == 3 and "holds labels and no readings; give" in labels.output
+    assert labels.output.strip().endswith(str(ours / "run.parquet"))
+    (ours / "notes.csv").write_text("time,x\n")
+    mixed = CliRunner().invoke(main, ["score", "fcu", str(ours), *out])
+    assert mixed.exit_code == 3 and "holds telemetry and other tables, such as notes.csv; give" in mixed.output
+    (ours / "again.parquet").write_bytes((run / "run.parquet").read_bytes())
+    two = CliRunner().invoke(main, ["score", "fcu", str(ours), *out])
+    assert two.exit_code == 3 and f"holds 2 files of telemetry; give one of them, such as {ours}" in two.output
+    (tmp_path / "none").mkdir()
+    empty = CliRunner().invoke(main, ["score", "fcu", str(tmp_path / "none"), *out])
+    assert empty.exit_code == 3 and "holds neither telemetry nor a table" in empty.output

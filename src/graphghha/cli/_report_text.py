@@ -8,7 +8,7 @@ MOST_LISTED = 40  # attacks or alarms of a recording; --json has all
 # name in the JSON, its meaning, and how it is printed; %: a share
 _CARD = (
     ("attacks", None, ""),
-    ("events", "attacks in the data", "d"),
+    ("events", "attacks in the judged days", "d"),
     ("observable_events", "of them visible in the readings", "d"),
     ("event_recall", "visible attacks found", "%"),
     ("hit_at_1", "right node named first", "%"),
@@ -19,8 +19,8 @@ _CARD = (
     ("alarms", None, ""),
     ("days", "building-days", ".1f"),
     ("false_alarms_per_day", "false alarms a day", ".2f"),
-    ("quiet_false_alarms_per_day", "of them in zones that nobody attacked", ".2f"),
-    ("misplaced_per_day", "of them in an attacked zone, at the wrong node", ".2f"),
+    ("quiet_false_alarms_per_day", "of them in zones not under attack at that time", ".2f"),
+    ("misplaced_per_day", "of them in a zone under attack, at the wrong node", ".2f"),
     ("misplaced_per_attack", "the latter for each attack", ".2f"),
     ("late_per_day", "alarms a day while a zone recovers, not false", ".2f"),
     ("node-minutes", None, ""),
@@ -38,10 +38,18 @@ _CARD = (
 )
 
 
+_WITHOUT_ATTACKS = ("alarms", "days", "false_alarms_per_day")  # rows that mean something if no attack was judged
+
+
 def report_lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Return the report card of `graphghha evaluate`, one figure in a line."""
     card = report["card"]
+    is_attacked = card.get("events") != 0
+    if not is_attacked:  # figures of detection would be undefined, or flatter
+        yield f"no report card: {_no_attack(report)}; the judged days show false alarms only"
     for name, meaning, form in _CARD:
+        if not is_attacked and name not in _WITHOUT_ATTACKS:
+            continue
         if meaning is None:
             yield name
         elif name in card:
@@ -61,6 +69,15 @@ def report_lines(report: Mapping[str, Any]) -> Iterator[str]:
         yield from _recorded(report)
 
 
+def _no_attack(report: Mapping[str, Any]) -> str:
+    """Return where the attacks lie, if none of them is judged."""
+    early = report.get("attacks_not_judged", 0)
+    if not early:
+        return "the data has no attack"
+    lie = "only attack lies" if early == 1 else f"{early} attacks lie"
+    return f"the {lie} in the first {report['config']['history_days']} days of a file, which are not judged"
+
+
 def _figure(value: float | None, form: str) -> str:
     return "undefined" if value is None else f"{value:.0%}" if form == "%" else f"{value:{form}}"
 
@@ -76,10 +93,17 @@ def _recorded(report: Mapping[str, Any]) -> Iterator[str]:
     """Return each attack on recorded telemetry and each alarm that named no attacked node."""
     several = len(report["buildings"]) > 1
     days = report["config"]["history_days"]
-    yield f"not judged: the first {days} days of each file, which fill the windows; attacks are counted from then on"
+    early = report.get("attacks_not_judged", 0)
+    attacked = f", with {early} {'attack' if early == 1 else 'attacks'} in them" if early else ""
+    yield (
+        f"not judged: the first {days} days of each file, which fill the windows{attacked}; attacks are counted from "
+        "then on"
+    )
     attacks = sorted(report["attacks"], key=lambda row: (row["recording"], row["start"]))
     yield from _listed("each attack", [_attack(row, several) for row in attacks])
-    yield from _listed("alarms at nodes that nobody attacked", [_alarm(row, several) for row in report["alarms"]])
+    yield from _listed(
+        "alarms at nodes that were not under attack at that time", [_alarm(row, several) for row in report["alarms"]]
+    )
 
 
 def _listed(title: str, lines: list[str]) -> Iterator[str]:
@@ -103,7 +127,7 @@ def _attack(row: Mapping[str, Any], several: bool) -> str:
 
 
 _KINDS = {
-    "quiet": "in a zone that nobody attacked",
+    "quiet": "in a zone that was not under attack at that time",
     "misplaced": "in a zone under attack",
     "recovering": "in a zone that recovers from an attack, not counted as false",
 }

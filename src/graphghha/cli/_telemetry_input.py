@@ -25,7 +25,8 @@ def is_telemetry(data: Path) -> bool:
     from graphghha.plants.telemetry import TelemetryFile
 
     if data.is_dir():  # a folder without any table is reported as one without telemetry
-        return any(data.glob("*.parquet")) or not any(each.suffix.lower() in SUFFIXES for each in data.rglob("*"))
+        has_tables = any(each.suffix.lower() in SUFFIXES for each in data.rglob("*"))
+        return bool(_telemetry_files(data)) or not has_tables
     if data.suffix != ".parquet":
         return False
     try:
@@ -46,6 +47,38 @@ def file_config(data: Path, mapping: Path | None, zone: str | None, is_held: boo
         table={"zone": zone} if zone else {},
         is_held=is_held,
     )
+
+
+def _telemetry_files(folder: Path) -> list[Path]:
+    return [each for each in sorted(folder.glob("*.parquet")) if is_telemetry(each)]
+
+
+def refuse_labels(data: Path) -> None:
+    """Raise a `DataError` if a file holds labels, and not what they label."""
+    from graphghha.errors import DataError
+    from graphghha.plants.telemetry import holds_labels
+
+    if data.is_file() and data.suffix == ".parquet" and holds_labels(data):
+        labelled = data.with_name(data.name.removesuffix(".labels.parquet") + ".parquet")
+        instead = f"give {labelled}" if labelled.is_file() and labelled != data else "give the file that they label"
+        raise DataError(f"{data}: holds labels and no readings; {instead}")
+
+
+def only_file(folder: Path) -> Path:
+    """Return the file of telemetry in a folder, for commands that take one."""
+    from graphghha.errors import DataError
+    from graphghha.exports.reader import SUFFIXES
+    from graphghha.plants.telemetry import holds_labels
+
+    files = _telemetry_files(folder)
+    if not files:
+        raise DataError(f"{folder}: holds neither telemetry nor a table; give a file, or a folder of tables")
+    if len(files) > 1:
+        raise DataError(f"{folder}: holds {len(files)} files of telemetry; give one of them, such as {files[0]}")
+    tables = [each for each in folder.rglob("*") if each.suffix.lower() in SUFFIXES and each not in files]
+    if other := next((each for each in sorted(tables) if not holds_labels(each)), None):
+        raise DataError(f"{folder}: holds telemetry and other tables, such as {other.name}; give {files[0]} itself")
+    return files[0]
 
 
 @contextmanager
@@ -80,22 +113,26 @@ def as_telemetry(
     zone: str | None,
     is_held: bool,
     statistics: "SourceStatistics | None" = None,
+    *,
+    takes_folder: bool = False,
 ) -> Iterator[Path]:
     """Yield DATA, or a telemetry file made of an export for the plant of a model; labels beside it come along.
 
-    `statistics` collects what the export holds for each point.
+    A folder of telemetry stands for the only file in it, unless the command `takes_folder`. `statistics` collects what
+    an export holds for each point.
     """
     from graphghha.models import load_model
     from graphghha.plants import load_plant
     from graphghha.plants.telemetry import labels_path
     from graphghha.sources.to_telemetry import write_telemetry
 
+    refuse_labels(data)
     if is_telemetry(data):
         if mapping or zone or is_held:
             raise click.UsageError(
                 f"{data} is telemetry of this package, which needs neither --mapping nor --time-zone nor --hold"
             )
-        yield data
+        yield only_file(data) if data.is_dir() and not takes_folder else data
         return
     plant = load_plant(load_model(model).plant)
     config = file_config(data, mapping, zone, is_held)

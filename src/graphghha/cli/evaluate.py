@@ -146,7 +146,8 @@ def _evaluate(
     with ExitStack() as resources:
         telemetry = None
         if data:
-            telemetry = resources.enter_context(as_telemetry(data, model, zones, mapping, time_zone, hold))
+            read = as_telemetry(data, model, zones, mapping, time_zone, hold, takes_folder=True)
+            telemetry = resources.enter_context(read)
             telemetry = resources.enter_context(with_labels(telemetry, model, labels))
         bar = resources.enter_context(progress_bar(*columns))
         task = bar.add_task("model", total=None)

@@ -44,7 +44,9 @@ def read_labels(path: Path, recordings: Sequence[Recording], plant: Plant) -> tu
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+    except UnicodeDecodeError as exc:
+        raise DataError(f"{path}: is no text in UTF-8; write labels as CSV: start,end,nodes,class[,file]") from exc
+    except (OSError, csv.Error) as exc:
         raise DataError(f"{path}: cannot be read as labels: {exc}") from exc
     names = {name.strip().lower(): name for name in (rows[0] if rows else {}) if name}
     if rows and (missing := [name for name in NEEDED if name not in names]):

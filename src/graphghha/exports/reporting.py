@@ -10,6 +10,7 @@ from graphghha.exports.notes import span_text
 
 MOST_LOOKED_AT = 200_000  # readings; the beginning and the end of a long record suffice
 LONGEST_TREND_MS = 3_600_000  # a schedule changes a set-point regularly too, but twice a day
+FEWEST_SHORT = 3  # intervals shorter than the usual one, before they say anything
 USUAL_STEPS_S = (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 600, 900, 1200, 1800, 3600)
 
 
@@ -67,6 +68,20 @@ def recognize_reporting(
         return Reporting(Mode.SAMPLED, step_ms, f"readings are about {span_text(step_ms)} apart, unevenly")
     irregular = f"intervals from {span_text(float(steps.min()))} to {span_text(float(steps.max()))}"
     return Reporting(Mode.COV, None, f"{irregular}; {changes:.0%} of the records show another value")
+
+
+def repeats_unchanged(times_ms: NDArray[np.int64], values: NDArray[np.float64], step_ms: int) -> bool:
+    """Return whether a point with a usual interval reports on change, and only repeats its value after a silence.
+
+    Every record that comes early then shows a greater change than those that come after the whole interval. A sampled
+    point whose logger was started again has early records too, but they are like all others.
+    """
+    order = np.argsort(times_ms[:MOST_LOOKED_AT], kind="stable")
+    steps, changes = np.diff(times_ms[order]), np.abs(np.diff(values[order]))
+    early, whole = changes[(steps > 0) & (steps < 0.9 * step_ms)], changes[steps >= 0.9 * step_ms]
+    if len(early) < FEWEST_SHORT or not len(whole):
+        return False
+    return bool(np.quantile(early, 0.1) > np.quantile(whole, 0.9))
 
 
 def usual_step_ms(typical_ms: float) -> int:

@@ -81,7 +81,7 @@ def _entries(overrides: Mapping[str, Any], where: str) -> list[tuple[str, int, d
     if unknown := set(overrides) - _TABLES.keys():
         name = sorted(unknown)[0]
         hint = did_you_mean(name, _TABLES)
-        raise GraphError(f"{where}: there is no table {name!r}{hint}; use {' | '.join(_TABLES)}")
+        raise GraphError(f"{where}: there is no table {name!r}{hint or ';'} use {' | '.join(_TABLES)}")
     found = []
     for table in ("node", "remove", "reverse", "add"):
         entries = overrides.get(table, [])

@@ -315,6 +315,14 @@ class TelemetryFile:
         return codes
 
 
+def holds_labels(path: Path) -> bool:
+    """Return whether a Parquet file holds labels, whatever its name."""
+    try:
+        return bool(pq.read_schema(path).names == LABEL_SCHEMA.names)
+    except (OSError, pa.ArrowInvalid):
+        return False  # it is reported by whoever reads it
+
+
 def read_labels(path: Path) -> Any:
     """Return the label rows of a telemetry file as a pyarrow table, which is empty without attacks."""
     try:

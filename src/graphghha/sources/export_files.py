@@ -7,6 +7,7 @@ plant's step keeps a reading for one and a half of its own intervals.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from graphghha.exports.headers import split_header
 from graphghha.exports.notes import Guess, Omission, counted, note_lines, span_text
 from graphghha.exports.options import ExportOptions
 from graphghha.exports.reader import ExportReader
-from graphghha.exports.reporting import Mode
+from graphghha.exports.reporting import Mode, repeats_unchanged
 from graphghha.exports.series import Series
 from graphghha.plants import Plant
 from graphghha.sources.base import Batch, CoarseError, ReadingBatch, Rejection, RowBatch
@@ -30,6 +31,8 @@ COARSE_STEPS = 2.5  # readings further apart than this many steps of the plant a
 QUICKEST = 0.1
 FEWEST_INTERVALS = 10  # needed to estimate how far apart readings are
 HELD_STEPS = 1.5
+OUT_OF_ORDER_MS = 3_600_000  # back in time in a long table; less is a device whose readings came late
+MANY_OF_ONE = 10_000  # readings of one point at the beginning of a table, if it is ordered by points
 _DAY_MS = 86_400_000
 
 
@@ -53,6 +56,7 @@ def export_batches(
     refusals = RefusalCounter()
     held: dict[int, list[_Held]] = {}
     steps: list[int] = []
+    reporting: Counter[_Reports] = Counter()
     notes: list[Guess | Omission] = []
     total = 0
     for series in reader.series():
@@ -64,6 +68,7 @@ def export_batches(
             continue
         if series.reporting.mode is Mode.SAMPLED and series.reporting.step_ms:
             steps.append(series.reporting.step_ms)
+        reporting[_reports(series)] += 1
         own = _readings(series, route, mapper, plant, rejected, refusals)
         held.setdefault(route.column, []).append(own)
         total += len(own.values)
@@ -72,13 +77,36 @@ def export_batches(
                 f"{config.path}: holds more than {MOST_READINGS:,} readings; split it into shorter files, "
                 "or write it as telemetry in Parquet"
             )
-    if steps and not config.is_held:
-        refuse_coarse(float(np.median(steps)), plant, str(config.path))
+    step_ms = float(np.median(steps)) if steps else 0.0
+    changing, sampled = reporting[_Reports.CHANGES], reporting[_Reports.SAMPLES]
+    if changing > sampled and step_ms > COARSE_STEPS * plant.step_s * 1000:
+        # their repetitions look like samples, and need no permission to be held
+        reason = f"so do {changing} of {sum(reporting.values())} points; each reading is held until the next"
+        notes.append(Guess(config.path.name, "reporting", "on change", reason))
+    elif not config.is_held:
+        refuse_coarse(step_ms, plant, str(config.path))
     points = {column: _joined(parts, mapper, str(config.path)) for column, parts in held.items()}
     for file in reader.reports:
         notes += [*file.guesses, *file.omissions]
     days = _days(points, site, len(mapper.points), round(plant.step_s * 1000), rejected, refusals)
     return days, tuple(note_lines(notes))
+
+
+class _Reports(Enum):
+    """What a point shows about the way its site reports."""
+
+    CHANGES = auto()
+    SAMPLES = auto()
+    NOTHING = auto()
+
+
+def _reports(series: Series) -> _Reports:
+    """Return what a point shows; one that never changes, or has few readings, shows nothing."""
+    mode, step_ms = series.reporting.mode, series.reporting.step_ms
+    if mode is Mode.NONE or series.is_constant:
+        return _Reports.NOTHING
+    is_sampled = mode is Mode.SAMPLED and not (step_ms and repeats_unchanged(series.times_ms, series.values, step_ms))
+    return _Reports.SAMPLES if is_sampled else _Reports.CHANGES
 
 
 def refuse_coarse(step_ms: float, plant: Plant, where: str) -> None:
@@ -105,11 +133,25 @@ def usual_step_ms(batch: Batch) -> float | None:
     return float(np.quantile(medians, QUICKEST) if isinstance(batch, RowBatch) else np.median(medians))
 
 
+def is_by_point(first: Batch) -> bool:
+    """Return whether a table, whose first batch is given, is ordered by its points, each with its times.
+
+    Rows are closed in the order of time, so that all points but the first would come too late.
+    """
+    if not isinstance(first, ReadingBatch) or not len(first):
+        return False
+    goes_back = bool((np.diff(first.times_ms) < -OUT_OF_ORDER_MS).any())
+    return goes_back or (len(first) >= MANY_OF_ONE and len(np.unique(first.points)) == 1)
+
+
 def _route(mapper: Mapper, series: Series) -> Route | Rejection:
-    """Return where a point goes: by its own name, or by that of its column."""
+    """Return where a point goes: by its own name, by that of its column, or by its name without that of the site."""
     unit = None if series.states else series.stated_unit
     header = split_header(series.column).name
-    name = series.name if mapper.knows(series.name) or not mapper.knows(header) else header
+    names = [series.name, header]
+    if header.lower() == "value":  # a long table in our own form names the site before zone and point
+        names.append(series.name.partition("/")[2])
+    name = next(filter(mapper.knows, names), series.name)
     route = mapper.route(name, unit)
     if route is Rejection.UNMAPPED:
         mapper.unmapped[name[:200]] += max(0, len(series) - 1)

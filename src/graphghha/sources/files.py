@@ -26,7 +26,7 @@ from graphghha.sources.base import Batch, ReadingBatch, Rejection, RowBatch
 from graphghha.sources.batch_builder import LATEST_MS, USABLE_QUALITIES, note_invalid, validate_readings
 from graphghha.sources.cells import as_numbers, as_text, as_times_ms
 from graphghha.sources.config import FileConfig
-from graphghha.sources.export_files import COARSE_STEPS, export_batches, refuse_coarse, usual_step_ms
+from graphghha.sources.export_files import COARSE_STEPS, export_batches, is_by_point, refuse_coarse, usual_step_ms
 from graphghha.sources.local_times import read_local_times, shows_summer_time
 from graphghha.sources.mapping import LONGEST_NAME, Mapper, Route
 from graphghha.sources.refusals import RefusalCounter
@@ -98,17 +98,22 @@ def _own_or_export(config: FileConfig, site: str, mapper: Mapper, plant: Plant) 
         return chain([first], batches), mapper, ()  # rows keep the last value of a point by themselves
     is_readable = bool(len(first.times_ms))
     step_ms = usual_step_ms(first)
-    is_fine = is_readable and (step_ms is None or step_ms <= COARSE_STEPS * plant.step_s * 1000)
+    is_coarse = step_ms is not None and step_ms > COARSE_STEPS * plant.step_s * 1000
+    is_fine = is_readable and not is_coarse and not is_by_point(first)
     local_ms = _local_times(config) if is_fine else None
     if is_fine and (local_ms is None or not shows_summer_time(local_ms)):
         guess = Guess(config.path.name, "time zone", "UTC", NO_ZONE)
         return chain([first], batches), mapper, () if local_ms is None else (str(guess),)
-    if step_ms is not None and not config.is_held:
+    if step_ms is not None and _is_telemetry(config):
         refuse_coarse(step_ms, plant, str(config.path))
     try:
-        return _as_export(config, site, mapper, plant)
+        return _as_export(config, site, mapper, plant)  # refuses coarse samples, and holds reports of changes
     except DataError as exc:
-        if is_readable or not isinstance(exc.__cause__, NotReadableError):
+        if not isinstance(exc.__cause__, NotReadableError):
+            raise
+        if is_coarse and step_ms is not None and not config.is_held:
+            refuse_coarse(step_ms, plant, str(config.path))
+        if is_readable:
             raise
         return chain([first], batches), mapper, ()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from graphghha.errors import DataError
+from graphghha.exports.notes import counted
 from graphghha.plants import Plant
 from graphghha.plants.telemetry import GOOD, MISSING, Chunk, TelemetryMeta, TelemetryWriter
 from graphghha.sources.base import Batch, Rejection, RowBatch
@@ -50,12 +51,23 @@ def write_telemetry(
                 total += int((chunk.quality == GOOD).sum())
                 telemetry.write(chunk)
         if not total:
-            reasons = ", ".join(f"{count} {why}" for why, count in rejected.items()) or "it is empty"
             raise DataError(
-                f"{config.path}: has no reading for a point of plant {plant.name!r} ({reasons}); "
-                "`graphghha watch --check` shows which names map and drafts a mapping file"
+                f"{config.path}: has no reading for a point of plant {plant.name!r}{_why_none(rejected, config)}"
             )
     return rejected, source.notes if isinstance(source, Replay) else ()
+
+
+def _why_none(rejected: Counter[Rejection], config: FileConfig) -> str:
+    """Return why no reading could be used, and what to do."""
+    check = f"`graphghha watch --check --zones N --source {config.format}:{config.path} --write-mapping FILE`"
+    if set(+rejected) == {Rejection.UNMAPPED}:
+        count = counted(rejected.total(), "reading")
+        return (
+            f", since none of its names maps to one ({count}); say with --zones how many zones there are, and with "
+            f"--mapping what the names mean: {check} drafts that file"
+        )
+    reasons = ", ".join(f"{count:,} {why}" for why, count in (+rejected).items()) or "it is empty"
+    return f" ({reasons}); {check} shows which names map and drafts a mapping file"
 
 
 def _chunk(batch: Batch, zones: int, points: int) -> Chunk:

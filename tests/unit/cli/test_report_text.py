@@ -45,6 +45,17 @@ def test_days_that_only_fill_the_windows_are_named():
     assert not [line for line in lines(protocol="deploy") if "not judged" in line]
 
 
+def test_a_report_without_a_judged_attack_says_so_and_shows_no_empty_card():
+    card = {"events": 0, "observable_events": 0, "event_recall": None, "days": 2.0, "false_alarms_per_day": 0.0}
+    report = {"protocol": "files", "config": {"history_days": 3}, "card": card, "rows": [{}], "families": {}}
+    report |= {"attacks": [], "alarms": [], "buildings": [{}]}
+    early = list(report_lines(report | {"attacks_not_judged": 2}))
+    assert early[0].startswith("no report card: the 2 attacks lie in the first 3 days of a file, which are not judged")
+    assert not [line for line in early if "undefined" in line or "event_recall" in line]
+    assert any("2.0  days" in line for line in early) and "the windows, with 2 attacks in them; " in early[-1]
+    assert next(report_lines(report | {"attacks_not_judged": 0})).startswith("no report card: the data has no attack")
+
+
 def test_each_attack_says_how_it_ended_in_the_order_of_time():
     missed = ATTACK | {"start": "2018-07-05T09:00Z", "found": False}
     wrong = ATTACK | {"start": "2018-07-05T11:00Z", "rank": 2, "named": "zone-01/FCU_DMPR"}
@@ -59,8 +70,10 @@ def test_each_attack_says_how_it_ended_in_the_order_of_time():
 
 
 def test_false_alarms_say_where_they_were():
-    assert "  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(alarms=[ALARM])
-    assert "  seed 1  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that nobody attacked" in lines(
+    assert "  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that was not under attack at that time" in lines(
+        alarms=[ALARM]
+    )
+    assert "  seed 1  2018-07-06T01:00Z  zone-02/RM_TEMP: in a zone that was not under attack at that time" in lines(
         alarms=[ALARM], recordings=2
     )
 

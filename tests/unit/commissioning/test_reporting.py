@@ -40,5 +40,45 @@ def test_rhythm_and_steps_are_recognised(change, words):
     assert len(found) == SIGNALS and set(found.values()) == {words}
 
 
-def test_nothing_is_said_about_points_that_hardly_change():
-    assert reported(lambda values: np.full_like(values, 20.0)) == {}
+def test_points_that_hardly_change_are_told_as_such():
+    assert set(reported(lambda values: np.full_like(values, 20.0)).values()) == {"without any change"}
+    once = reported(lambda values: np.where(np.arange(len(values)) < 400, 20.0, 21.0)[:, None, None] + 0 * values)
+    assert set(once.values()) == {"with few changes, 2 in all"}
+
+
+def test_a_point_that_was_never_heard_is_left_out():
+    assert reported(lambda values: np.full_like(values, np.nan)) == {}
+
+
+def repeated(values):
+    """Changes by 1 at irregular times; after a quarter of an hour of silence the newest value, a little different."""
+    rng = np.random.default_rng(2)
+    sent = np.empty_like(values)
+    for zone, signal in np.ndindex(values.shape[1:]):
+        value, age = 20.0, 15
+        for row in range(len(values)):
+            age += 1
+            if (changed := rng.random() < 0.01) or age >= 15:
+                value += 1.0 if changed else 0.01 * rng.normal()
+                age = 0
+            sent[row, zone, signal] = value
+    return sent
+
+
+def test_repetitions_after_a_silence_are_no_samples():
+    assert set(reported(repeated).values()) == {"by change, repeated after 15 minutes"}
+
+
+def test_jumps_between_two_settings_are_no_resolution():
+    def switched(values):
+        rng = np.random.default_rng(3)
+        return 20 + 5.0 * (np.cumsum(rng.random(values.shape) < 0.03, axis=0) % 2)
+
+    assert set(reported(switched).values()) == {"by change"}
+
+
+def test_a_schedule_is_no_interval_of_samples():
+    def scheduled(values):
+        return 20 + 5.0 * (np.arange(len(values)) // 80 % 2)[:, None, None] + 0 * values
+
+    assert set(reported(scheduled).values()) == {"by change"}

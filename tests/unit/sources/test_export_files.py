@@ -138,3 +138,41 @@ def test_what_was_guessed_and_left_out_is_part_of_the_check(tmp_path):
     assert "bms.csv: time zone America/Chicago: stated" in report.notes
     assert any("doubled hour 120 of 240 readings" in note for note in report.notes)
     assert report.readings == 240 and report.to_dict()["notes"] == list(report.notes)
+
+
+def changes(signal, days=3):
+    """Records of a point that reports on change and repeats its value after a quarter of an hour of silence."""
+    rng, value, age = np.random.default_rng(len(signal)), 20.0, 15
+    for minute in range(1440 * days):
+        age += 1
+        if changed := signal != "FCU_OAT" and rng.random() < (0.2 if signal == "RM_TEMP" else 0.01):
+            value += 0.5 if value < 22 else -2
+        if changed or age >= 15:
+            age = 0
+            yield minute, value
+
+
+@pytest.mark.parametrize("separator", [",", ";"], ids=["ours", "foreign"])
+def test_points_that_report_on_change_and_repeat_are_held_without_asking(separator, tmp_path):
+    signals = ("RM_TEMP", "FCU_MAT", "FCU_DAT", "FCU_OAT")
+    records = [(minute, name, value) for name in signals for minute, value in changes(name)]
+    for order in (sorted(records), records):  # by time, and by point
+        rows = [f"{NINE // 1000 + 60 * minute},zone-01,{name},{value},degC" for minute, name, value in order]
+        text = "\n".join(["time,zone,point,value,unit", *rows]) + "\n"
+        (tmp_path / "bms.csv").write_text(text.replace(",", separator))
+        source = opened(tmp_path / "bms.csv")
+        assert any("reporting on change: so do 3 of 4 points" in note for note in source.notes)
+        times, values = column(source, "zone-01/FCU_MAT")
+        assert len(times) > 3 * 1440 - 15 and np.isfinite(values).all()
+        known = {NINE + MINUTE * minute: value for minute, name, value in records if name == "FCU_MAT"}
+        assert all(values[list(times).index(time)] == value for time, value in known.items())
+
+
+def test_a_table_of_our_own_form_that_is_ordered_by_points_loses_nothing(tmp_path):
+    rows = [
+        f"{NINE // 1000 + 60 * row},here,zone-01,{name},20" for name in ("RM_TEMP", "FCU_MAT") for row in range(120)
+    ]
+    (tmp_path / "bms.csv").write_text("\n".join(["time,site,zone,point,value", *rows]) + "\n")
+    times, values = all_rows(opened(tmp_path / "bms.csv"))
+    assert times.tolist() == [NINE + MINUTE * row for row in range(120)]
+    assert np.isfinite(values).sum() == 240

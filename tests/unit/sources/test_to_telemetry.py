@@ -35,6 +35,15 @@ def test_an_export_becomes_telemetry_of_the_plant(header, line, tmp_path):
     assert rejected[Rejection.UNMAPPED] == (30 if ",x" in header or ";x" in header else 0)
 
 
+@pytest.mark.parametrize("step_min", [1, 15])
+def test_that_nothing_maps_is_said_first_with_what_to_do(step_min, tmp_path):
+    rows = "\n".join(f"{1530522000 + 60 * step_min * row},{row}" for row in range(40))
+    foreign = config(tmp_path / "bms.csv", f"time,AHU-1 Temp\n{rows}\n")
+    remedy = r"none of its names maps to one \(40 readings\); say with --zones .* --mapping .* --source csv:.*bms.csv "
+    with pytest.raises(DataError, match=remedy):
+        write_telemetry(foreign, PLANT, 1, tmp_path / "o.parquet")
+
+
 def test_an_export_without_a_reading_of_the_plant_is_refused(tmp_path):
     with pytest.raises(DataError, match="has no reading for a point of plant 'fcu'.*watch --check"):
         write_telemetry(config(tmp_path / "bms.csv", "time,x\n2018-07-02T09:00Z,1\n"), PLANT, 1, tmp_path / "o.parquet")

@@ -37,8 +37,8 @@ def run_all(
     """Measure into `directory/data`, then write the pages from all results in that folder, older ones included."""
     known = {experiment.name: experiment for experiment in experiments}
     if unknown := [name for name in only if name not in known]:
-        near = did_you_mean(unknown[0], known)
-        raise NotFoundError(f"bench paper: unknown experiment {unknown[0]!r}{near}; choose from {', '.join(known)}")
+        near = did_you_mean(unknown[0], known) or ";"
+        raise NotFoundError(f"bench paper: unknown experiment {unknown[0]!r}{near} choose from {', '.join(known)}")
     data = directory / DATA
     ran, skipped, failed = [], [], {}
     for experiment in [known[name] for name in only] or experiments:

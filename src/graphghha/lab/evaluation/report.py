@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from graphghha.lab.metrics import (
 )
 from graphghha.lab.runs import Recording
 from graphghha.models import Thresholds
+from graphghha.windows import HISTORY_ROWS
 
 CURVE_PER_DAY = 2.0  # false alarms a day up to which an alert-budget curve is drawn
 
@@ -64,6 +66,7 @@ def build_report(
         "families": by_attack(evaluated, "family"),
         "cases": by_attack(evaluated, "case"),
         "attacks": attack_rows(evaluated),
+        "attacks_not_judged": sum(_before_judged(recording) for recording in recordings),
         "alarms": alarm_rows(evaluated),
         "buildings": building_rows(evaluated),
         "held_out": {kind: for_cases(evaluated, cases) for kind, cases in held_out.items()},
@@ -115,6 +118,13 @@ def without_nan(data: Any) -> Any:
 
 def _evaluate(recordings: Sequence[Recording], thresholds: Thresholds) -> list[EvaluatedRecording]:
     return [evaluate_recording(recording, thresholds.rule, thresholds.group) for recording in recordings]
+
+
+def _before_judged(recording: Recording) -> int:
+    """Return how many attacks ended while the windows were still filled."""
+    judged_from = recording.run.start + timedelta(seconds=HISTORY_ROWS * recording.step_s)
+    ends = (case.start + case.duration for case in recording.run.cases if case.duration is not None)
+    return sum(end <= judged_from for end in ends)
 
 
 def _table_row(card: Card, recordings: Sequence[Recording], method: str, protocol: str) -> dict[str, Any]:

@@ -168,6 +168,8 @@ def _basis(report: Report) -> str:
             f"Telemetry: {', '.join(f'`{Path(file).name}`' for file in config['files'])}. The first "
             f"{config['history_days']} days of each file fill the windows and are not judged."
         )
+        if early := report.get("attacks_not_judged"):
+            text += f" Attacks in those days: {early}."
     text += (
         f" Visible attacks: {card['observable_events']} of {card['events']}, in {card['days']:.1f} days; "
         f"{card['prevalence']:.2%} of node-minutes attacked; alarms from P(attack) >= {report['raise_at']:.3f}."

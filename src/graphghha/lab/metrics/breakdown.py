@@ -120,8 +120,8 @@ def attack_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]
 def alarm_rows(evaluated: Sequence[EvaluatedRecording]) -> list[dict[str, Any]]:
     """Return one row per announced alarm that named no attacked node: when, where, and of what kind.
 
-    `quiet` and `misplaced` ones are false alarms, in a zone that nobody attacked and in one under attack; `recovering`
-    ones come while a zone recovers from an attack, and are not counted as false.
+    `quiet` and `misplaced` ones are false alarms, in a zone that was not under attack at that time and in one that was;
+    `recovering` ones come while a zone recovers from an attack, and are not counted as false.
     """
     rows = []
     for number, each in enumerate(evaluated):

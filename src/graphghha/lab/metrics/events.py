@@ -143,7 +143,7 @@ class EventScores:
     p90_ttd_min: float
     false_alarms_per_day: float
     misplaced_per_day: float  # the false alarms that named an attacked zone but the wrong node
-    quiet_false_alarms_per_day: float  # the others, in zones that nobody attacked
+    quiet_false_alarms_per_day: float  # the others, in zones that were not under attack then
     misplaced_per_attack: float  # attacks are denser in some tests than in others, and these alarms with them
     late_per_day: float  # alarms in a recovering zone; not counted as false
     hit_at_1: float  # an undetected attack is a miss; any node of the equivalence set is a hit

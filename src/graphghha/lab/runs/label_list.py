@@ -49,7 +49,12 @@ def read_label_list(path: Path, graph: CpsGraph) -> list[ListedEvent]:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             table = csv.DictReader(stream)
             lines = list(table)
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+    except UnicodeDecodeError as exc:
+        raise DataError(
+            f"{path}: is no text in UTF-8, and labels are CSV with the columns {','.join(COLUMNS)}; labels in Parquet "
+            "are found beside the telemetry, as NAME.labels.parquet, without being named"
+        ) from exc
+    except (OSError, csv.Error) as exc:
         raise DataError(f"{path}: cannot be read as CSV: {exc}") from exc
     if not lines and (absent := [name for name in COLUMNS if name not in (table.fieldnames or ())]):
         raise SchemaError(f"{path}: has no column {absent[0]!r}; the columns are {','.join(COLUMNS)}")

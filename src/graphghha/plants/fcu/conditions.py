@@ -117,8 +117,8 @@ def parse_building(text: str, observe: Observe = "bms") -> Design:
     elif text in CONDITIONS:
         design = CONDITIONS[text]
     else:
-        hint = did_you_mean(text, CONDITIONS)
-        raise NotFoundError(f"no building is named {text!r}{hint}; give a seed or one of {', '.join(CONDITIONS)}")
+        hint = did_you_mean(text, CONDITIONS) or ";"
+        raise NotFoundError(f"no building is named {text!r}{hint} give a seed or one of {', '.join(CONDITIONS)}")
     if observe == "ideal":
         return replace(design, reporting=Reporting())
     if observe == "cov" and design.reporting.mode != "cov":

@@ -1,11 +1,15 @@
 """The report as data: held-out cases, comparison at equal false alarms, nothing that JSON cannot hold."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import numpy as np
 
-from evaluation_builders import DAY, recording, two_attacks
+from evaluation_builders import DAY, RUN, recording, two_attacks
 from graphghha.alarms import AlarmRule, GroupRule
 from graphghha.lab.evaluation.report import add_equal_false_alarms, baseline_row, build_report, without_nan
 from graphghha.models import Thresholds
+from graphghha.plants import CaseSpec
 
 GROUP = GroupRule(linger=5)
 OWN = Thresholds(rule=AlarmRule(raise_at=0.5, clear_at=0.3, votes=1, window=1, clear_after=5), group=GROUP)
@@ -49,3 +53,11 @@ def test_every_attack_and_every_building_has_a_row_that_adds_up_to_the_card():
     assert [row["recording"] for row in buildings] == [0, 1]
     assert sum(row["false_alarms"] for row in buildings) == card["false_alarms_per_day"] * card["days"]
     assert sum(row["found"] for row in buildings) == sum(row["found"] for row in visible)
+
+
+def test_attacks_that_end_before_the_judged_days_are_counted():
+    ends = [timedelta(days=2), timedelta(days=3), timedelta(days=3, minutes=1)]
+    cases = [CaseSpec(name="easy", zone="1", start=RUN.start, duration=end) for end in ends]
+    judged = replace(two_attacks(), run=replace(RUN, days=4, cases=tuple(cases)))
+    report = build_report([judged] * 2, OWN, method="ours", protocol="files", held_out={})
+    assert report["attacks_not_judged"] == 4

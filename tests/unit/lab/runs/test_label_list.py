@@ -65,3 +65,8 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, telemetry, line, message)
 def test_labels_of_another_time_are_refused(tmp_path, telemetry):
     with pytest.raises(DataError, match="none of its events lies within"):
         written(tmp_path, telemetry, HEADER + EVENT.replace("2018", "2019"))
+
+
+def test_labels_in_parquet_are_told_how_labels_are_written(tmp_path, telemetry):
+    with pytest.raises(DataError, match="no text in UTF-8, and labels are CSV with the columns start,end,nodes,class"):
+        write_labels(telemetry, telemetry, load_plant("fcu"))

@@ -199,9 +199,16 @@ MECHANISMS: Mapping[str, tuple[Callable[[Rng], Drawn], float]] = {
 def generic_row(name: str) -> CatalogRow:
     """Return the attack that `generic:MECHANISM:SEED` names, as a row of a catalogue."""
     mechanism, _, seed = name.removeprefix(PREFIX).partition(":")
-    if mechanism not in MECHANISMS or not (seed.isascii() and seed.isdigit()):
-        hint = did_you_mean(mechanism, MECHANISMS)
-        raise NotFoundError(f"no case is named {name!r}{hint}; write generic:MECHANISM:SEED, such as generic:bias:7")
+    if mechanism not in MECHANISMS:
+        hint = did_you_mean(mechanism, MECHANISMS) or ";"
+        raise NotFoundError(
+            f"no case is named {name!r}{hint} write generic:MECHANISM:SEED with one of {', '.join(MECHANISMS)}"
+        )
+    if not (seed.isascii() and seed.isdigit()):
+        what = f"seed {seed!r} is no whole number" if seed else "a seed is missing"
+        raise NotFoundError(
+            f"no case is named {name!r}: {what}; write generic:MECHANISM:SEED, such as {PREFIX}{mechanism}:7"
+        )
     draw = partial(_drawn, mechanism, int(seed))
     _, targets, equivalent = draw()
     info = CaseInfo(

@@ -13,7 +13,7 @@ from graphghha.errors import ConfigError, NotFoundError
 from graphghha.plants.base import SUSTAINED, CaseSpec
 from graphghha.plants.fcu.attacks.catalog import REPLAY, ROWS, CatalogRow, replay_row
 from graphghha.plants.fcu.attacks.effects import Attack, Span, find_replays, held_values
-from graphghha.plants.fcu.attacks.generic import PREFIX, generic_row
+from graphghha.plants.fcu.attacks.generic import MECHANISMS, PREFIX, generic_row
 from graphghha.plants.fcu.attacks.hooks import Day, DayHooks
 
 ONE_DAY = timedelta(days=1)
@@ -125,6 +125,11 @@ def case_row(name: str) -> CatalogRow:
     """Return the row of a case, listed or generic, or raise an error that suggests the nearest name."""
     if name.startswith(PREFIX):
         return generic_row(name)
+    if name not in ROWS and name in MECHANISMS:
+        raise NotFoundError(
+            f"no case is named {name!r}; as a generic attack it needs a seed: write {PREFIX}{name}:SEED, such as "
+            f"{PREFIX}{name}:7, or take one of those that `graphghha cases` lists"
+        )
     if name not in ROWS:
         hint = did_you_mean(name, (*ROWS, REPLAY)) or ";"
         raise NotFoundError(f"no case is named {name!r}{hint} `graphghha cases` lists all {len(ROWS)}")

@@ -9,6 +9,7 @@ from graphghha.errors import NotFoundError
 from graphghha.plants.base import CaseSpec
 from graphghha.plants.fcu.attacks.catalog import ROWS, node_class
 from graphghha.plants.fcu.attacks.generic import MECHANISMS, generic_row
+from graphghha.plants.fcu.attacks.schedule import case_row
 from graphghha.plants.fcu.signals import INDEX
 from graphghha.plants.fcu.testbed import run
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -86,3 +87,18 @@ def test_generic_attacks_are_not_in_the_catalogue():
 def test_a_wrong_name_is_refused(name):
     with pytest.raises(NotFoundError, match="generic:MECHANISM:SEED"):
         generic_row(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("generic:bias:x", "seed 'x' is no whole number; write generic:MECHANISM:SEED, such as generic:bias:7"),
+        ("generic:leak", "a seed is missing; write generic:MECHANISM:SEED, such as generic:leak:7"),
+        ("generic:foo:1", "'generic:foo:1'; write generic:MECHANISM:SEED with one of bias, ramp, "),
+        ("generic:biass:1", "did you mean 'bias'[?] write generic:MECHANISM:SEED with one of"),
+        ("bias", "write generic:bias:SEED, such as generic:bias:7, or take one of those that `graphghha cases` lists"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_what_to_write(name, said):
+    with pytest.raises(NotFoundError, match=said):
+        case_row(name)
