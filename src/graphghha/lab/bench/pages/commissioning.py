@@ -24,7 +24,7 @@ RANDOM = "Random buildings"
 
 
 def commissioning_page(results: Sequence[Result], directory: Path) -> Path:
-    """Write the page, with a section for each kind of building, and return its path."""
+    """Write the page, with a section for each kind of building and all that was measured in it; return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     gap = results[-1]["config"]["schedule"]["mean_gap_days"]
     text = [
@@ -32,9 +32,13 @@ def commissioning_page(results: Sequence[Result], directory: Path) -> Path:
         "",
         " ".join(INTRODUCTION.format(gap=gap, rare=DAYS_PER_ATTACK).split()),
     ]
-    for kind, result in {kind_of_buildings(each): each for each in results}.items():
-        text += ["", f"## {kind}", "", f"Measured by {commissioning_command(result)}.", ""]
-        text += commissioning_table(result)
+    kinds: dict[str, list[Result]] = {}
+    for result in results:
+        kinds.setdefault(kind_of_buildings(result), []).append(result)
+    for kind, measured in kinds.items():
+        text += ["", f"## {kind}"]
+        for result in measured:
+            text += ["", f"Measured by {commissioning_command(result)}.", "", *commissioning_table(result)]
     page = directory / "commissioning.md"
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return page

@@ -1,6 +1,7 @@
 """The pages of the comparisons say what was measured, and where the model does not win."""
 
 from graphghha.lab.bench.pages.attacker import attacker_page
+from graphghha.lab.bench.pages.commissioning import commissioning_page
 from graphghha.lab.bench.pages.diets import diets_page
 from graphghha.lab.bench.pages.shift import shift_page
 from graphghha.lab.bench.pages.whether_where import whether_where_page
@@ -119,3 +120,20 @@ def test_other_seeds_of_training_stand_beside_the_model_where_both_were_measured
     assert "| seed-1, as shipped | 0.25, 0.25 | 0.00, 0.00 | 0.50" in section
     assert "| reference | 0.25 [0.09, 0.54] | 0.00 | 0.75" in section  # 30 of 40 together
     assert "cov" not in section
+
+
+def test_buildings_of_one_kind_that_were_measured_twice_stand_under_one_heading(tmp_path):
+    def result(seed, found):
+        row = {"trial": "14 days", "buildings": 4, "zones": 12, "days": 24.0, "events": 20, "event_recall": found / 20}
+        row |= {"hit_at_1": 0.5, "false_alarms_per_day": 0.25, "quiet_false_alarms_per_day": 0.0, "zone_ece": None}
+        config = {"seed": seed, "model": "fcu-zones", "trials": [], "conditions": ["reference"]}
+        return {"config": config | {"schedule": {"mean_gap_days": 2.5}}, "rows": [row]}
+
+    text = commissioning_page([result(3, 20), result(5, 10)], tmp_path).read_text(encoding="utf-8")
+    assert text.count("## Buildings of the conditions reference") == 1
+    assert (
+        text.index("--seed 3")
+        < text.index("| 1.00 [")
+        < text.index("--seed 5")
+        < text.index("| 0.50 [0.30, 0.70] | 20 |")
+    )
