@@ -15,7 +15,7 @@ from graphghha.cli._output import echo, echo_json
 def cases(plant: str, family: str | None, attack_class: str | None, as_json: bool) -> None:
     """List the attack catalogue of a plant.
 
-    Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning. The last line
+    Each row shows the family and class of a case, the nodes it attacks, its severity and its meaning. A line on stderr
     names the mechanisms of random attacks outside the catalogue, which `simulate --case generic:MECHANISM:SEED` draws.
     """
     from dataclasses import asdict
@@ -35,4 +35,7 @@ def cases(plant: str, family: str | None, attack_class: str | None, as_json: boo
         echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[5]]).rstrip())
     if not (family or attack_class):
         mechanisms = ", ".join(load_testbed(plant).mechanisms)
-        echo(f"outside the catalogue, generic:MECHANISM:SEED draws an attack at random, MECHANISM of: {mechanisms}")
+        echo(
+            f"outside the catalogue, generic:MECHANISM:SEED draws an attack at random, MECHANISM of: {mechanisms}",
+            err=True,
+        )
