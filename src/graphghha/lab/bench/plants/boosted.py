@@ -1,4 +1,4 @@
-"""Boosting in the place of the network: the same inputs, node by node and without the graph, and the same lessons."""
+"""Boosting in the place of the network: the same inputs and data, node by node and without the graph."""
 
 from collections.abc import Sequence
 
