@@ -36,6 +36,13 @@ class Testbed(Protocol):
     def mechanisms(self) -> Mapping[str, float]:
         """The mechanisms of its generic attacks, `generic:MECHANISM:SEED`, and how often each is drawn."""
 
+    @property
+    def power_signals(self) -> tuple[str, ...]:
+        """The names of the signals that `power` is computed from."""
+
+    def power(self, values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """Return the power [m Z] in kW that zones take, from readings [m Z S]; NaN where one of them is unknown."""
+
     def points_of(self, building: str) -> tuple[str, ...]:
         """Return the signals that a building reports; a site need not have all of them."""
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphghha.classes import CLASSES
 from graphghha.errors import ConfigError
@@ -15,6 +17,7 @@ from graphghha.plants.fcu.attacks.schedule import Event, check_events, check_run
 from graphghha.plants.fcu.conditions import CONDITIONS, Observe, parse_building
 from graphghha.plants.fcu.physics.building import MAX_ZONES, Building
 from graphghha.plants.fcu.physics.design import Design
+from graphghha.plants.fcu.physics.psychro import WATER_HEAT
 from graphghha.plants.fcu.physics.reporting import Reporter
 from graphghha.plants.fcu.signals import NAMES
 from graphghha.plants.fcu.topology import TEMPLATE
@@ -24,6 +27,9 @@ _CLASS = np.array([CLASSES.index(node_class(name)) for name in TEMPLATE.names], 
 conditions = tuple(CONDITIONS)
 mechanisms = {name: weight for name, (_, weight) in MECHANISMS.items()}
 _COLUMNS = [NAMES.index(signal) for signal in TEMPLATE.point_signals]
+_WATER = (("FCU_CLG_GPM", "FCU_CLG_EWT", "FCU_CLG_RWT"), ("FCU_HTG_GPM", "FCU_HTG_EWT", "FCU_HTG_RWT"))
+_FAN_POWER = "FCU_WAT"
+power_signals = (*_WATER[0], *_WATER[1], _FAN_POWER)
 
 
 def zone_names(zones: int) -> tuple[str, ...]:
@@ -36,6 +42,18 @@ def zone_names(zones: int) -> tuple[str, ...]:
 def points_of(building: str) -> tuple[str, ...]:
     """Return the signals that a building reports."""
     return parse_building(building).reporting.points
+
+
+def power(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return the power [m Z] in kW of readings [m Z S]: the heat of cooling and heating water, and the fan."""
+
+    def reading(name: str) -> NDArray[np.floating[Any]]:
+        return values[..., TEMPLATE.point_signals.index(name)]
+
+    watts = reading(_FAN_POWER)
+    for flow, entering, leaving in _WATER:
+        watts = watts + WATER_HEAT * reading(flow) * np.abs(reading(leaving) - reading(entering))
+    return watts / 1000.0
 
 
 def run(

@@ -1,7 +1,8 @@
 """How many attacked zones stay in alarm when an attacker on readings holds one to three of their nodes.
 
 Random buildings are commissioned, attacked by cases of the catalogue and of the generator, and simulated once more
-without the attacks: that gives quiet days for the thresholds of defences, and the error of the room temperature.
+without the attacks: that gives quiet days for the thresholds of defences. Both are simulated again with every reading,
+for the error of the room temperature and the energy that attacks cost.
 
 R rows, Z zones, S signals, w judged rows.
 """
@@ -75,13 +76,21 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class Impact:
+    """What an attack does to a zone; NaN where the sensors that show it are attacked themselves."""
+
+    kelvin_hours_per_day: float  # error of the room temperature
+    kwh_per_day: float  # energy that the zone takes more or less: heat of its water, and its fan
+
+
+@dataclass(frozen=True, slots=True)
 class Attack:
     """One attack on one zone, from its onset on."""
 
     zone: int
     window: slice
     signals: tuple[int, ...]  # of the attacked nodes that have one
-    kelvin_hours_per_day: float  # error of the room temperature; NaN if every sensor that shows it is attacked
+    impact: Impact
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,7 @@ class Verdict:
     held: int
     defence: str
     excess: float
-    kelvin_hours_per_day: float
+    impact: Impact
 
 
 def attacker_study(
@@ -148,14 +157,14 @@ def _site(plant: Plant, model: Model, config: StudyConfig, number: int, room: Se
     attacked = list(judged.simulate(plant))
     quiet = _values(list(replace(judged, cases=()).simulate(plant)))
     values = _values(attacked)
-    error = _room_error(plant, values, quiet, room)
+    changes = _changes(plant, judged, room)
     assert own.commissioning is not None
     return Site(
         RecordedBuilding(own, graph, values),
         RecordedBuilding(model, graph, values),
         RecordedBuilding(own, graph, quiet),
         RecordedBuilding(model, graph, quiet),
-        _attacks(plant, attacked, judged, error, config),
+        _attacks(plant, attacked, judged, changes, config),
         own.commissioning.threshold,
         config.days * config.zones / ZONES_OF_BUDGET,
     )
@@ -173,16 +182,38 @@ def _values(days: Sequence[LabelledDay]) -> NDArray[np.float64]:
     return np.concatenate([day.values for day in days]).astype(np.float64)
 
 
-def _room_error(
-    plant: Plant, values: NDArray[np.float64], quiet: NDArray[np.float64], room: Sequence[str]
-) -> dict[int, NDArray[np.float64]]:
-    """Return by sensor how far it is from its reading without attacks [R Z], in kelvin."""
-    columns = [list(plant.template.point_signals).index(name) for name in room]
-    return {column: np.abs(values[..., column] - quiet[..., column]) for column in columns}
+@dataclass(frozen=True)
+class _Changes:
+    """What the attacks of a run change in the building, and the signals that show it."""
+
+    room: dict[int, NDArray[np.float64]]  # by signal: error of the room temperature [R Z] in kelvin
+    power: NDArray[np.float64]  # [R Z] kW
+    power_signals: frozenset[int]
+
+    def impact(self, zone: int, window: slice, attacked: Sequence[int]) -> Impact:
+        """Return the impact on one zone, from signals that are not attacked."""
+        honest = [error[window, zone] for signal, error in self.room.items() if signal not in attacked]
+        is_metered = self.power_signals.isdisjoint(attacked)
+        return Impact(
+            24.0 * float(np.mean(honest[0])) if honest else float("nan"),
+            24.0 * abs(float(np.mean(self.power[window, zone]))) if is_metered else float("nan"),
+        )
+
+
+def _changes(plant: Plant, run: Run, room: Sequence[str]) -> _Changes:
+    """Compare a run with the same days without its attacks; both with all readings, whatever the building reports."""
+    testbed, columns = load_testbed(plant.name), list(plant.template.point_signals)
+    complete = replace(run, observe="ideal")
+    attacked, quiet = (_values(list(each.simulate(plant))) for each in (complete, replace(complete, cases=())))
+    return _Changes(
+        {column: np.abs(attacked[..., column] - quiet[..., column]) for column in map(columns.index, room)},
+        np.asarray(testbed.power(attacked) - testbed.power(quiet), np.float64),
+        frozenset(columns.index(name) for name in testbed.power_signals),
+    )
 
 
 def _attacks(
-    plant: Plant, days: Sequence[LabelledDay], run: Run, error: dict[int, NDArray[np.float64]], config: StudyConfig
+    plant: Plant, days: Sequence[LabelledDay], run: Run, changes: _Changes, config: StudyConfig
 ) -> tuple[Attack, ...]:
     """Return the first visible attacks of a run."""
     event, visible = (np.concatenate([getattr(day, name) for day in days]) for name in ("event", "observable"))
@@ -199,10 +230,7 @@ def _attacks(
             continue
         targets = np.flatnonzero(cells[window, zone].any(axis=0)).tolist()
         signals = tuple(signal_of[node] for node in targets if node in signal_of)
-        honest = [of[window, zone] for column, of in error.items() if column not in signals]
-        shown = [each for each in honest if np.isfinite(each).any()]
-        hours = float(np.nanmean(shown[0])) * 24 if shown else float("nan")
-        attacks.append(Attack(zone, window, signals, hours))
+        attacks.append(Attack(zone, window, signals, changes.impact(zone, window, signals)))
     return tuple(attacks[: config.attacks])
 
 
@@ -262,7 +290,7 @@ def _verdicts(
             with torch.no_grad():
                 lowest = min(lowest, float(defence(judged.views(readings), None).max()))
             excess = lowest - site.threshold - shift[name]
-            verdicts.append(Verdict(held, name, excess, attack.kelvin_hours_per_day))
+            verdicts.append(Verdict(held, name, excess, attack.impact))
     return verdicts
 
 
@@ -286,8 +314,9 @@ def _target(plant: Plant, site: Site, attack: Attack, offset: float, every: int,
 def _row(held: int, name: str, verdicts: Sequence[Verdict], more: float, false_alarms: float) -> dict[str, Any]:
     """Return the figures at a threshold that is `more` above that of the sites."""
     of = [verdict for verdict in verdicts if (verdict.held, verdict.defence) == (held, name)]
-    hidden = [verdict.kelvin_hours_per_day for verdict in of if verdict.excess < more]
-    known = [hours for hours in hidden if np.isfinite(hours)]
+    hidden = [verdict.impact for verdict in of if verdict.excess < more]
+    kelvin_hours, most_kelvin_hours = _mean_and_most([impact.kelvin_hours_per_day for impact in hidden])
+    kwh, most_kwh = _mean_and_most([impact.kwh_per_day for impact in hidden])
     in_alarm = sum(verdict.excess >= more for verdict in of)
     return {
         "held_nodes": held,
@@ -297,6 +326,13 @@ def _row(held: int, name: str, verdicts: Sequence[Verdict], more: float, false_a
         "share_in_alarm": in_alarm / len(of) if of else float("nan"),
         "threshold_above": more,
         "false_alarms_per_day": false_alarms,
-        "hidden_kelvin_hours_per_day": float(np.mean(known)) if known else 0.0,
-        "most_hidden_kelvin_hours_per_day": max(known, default=0.0),
+        "hidden_kelvin_hours_per_day": kelvin_hours,
+        "most_hidden_kelvin_hours_per_day": most_kelvin_hours,
+        "hidden_kwh_per_day": kwh,
+        "most_hidden_kwh_per_day": most_kwh,
     }
+
+
+def _mean_and_most(values: Sequence[float]) -> tuple[float, float]:
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else 0.0, max(known, default=0.0)

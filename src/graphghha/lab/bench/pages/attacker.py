@@ -22,12 +22,15 @@ days of commissioning: {commission_days}; visible attacks in all: {attacks}.
 Measured by `graphghha bench attacker{options}`."""
 NOTES = """*Found* is the share of attacked zones whose score still reaches the threshold at some time, with its 95 %
 interval; each defence has a threshold that quiet days reach as rarely. *Kelvin-hours* are the mean error of the room
-temperature in attacks that stay hidden, per day. A stronger search would hide more: read the figures as upper bounds of
+temperature in attacks that stay hidden, per day; *kWh* are the energy that such a zone takes more or less, per day: the
+heat of its water, and its fan. A stronger search would hide more: read the figures as upper bounds of
 what is found."""
+IMPACTS = ("kelvin_hours_per_day", "kwh_per_day")
+HIDDEN = ("hidden kelvin-hours a day: mean, most", "hidden kWh a day: mean, most")
 SMOKE = """**This is a smoke run (`--quick`): too few attacks and too short a search for a measurement.** It shows no
 more than that an attacker can succeed."""
 IMPACT = """The same without a defence, at other thresholds: what the operator pays in false alarms, and what an
-attacker who stays hidden can do to the room."""
+attacker who stays hidden can do to the room and to the bill."""
 
 
 def attacker_page(result: Result, directory: Path) -> Path:
@@ -40,12 +43,12 @@ def attacker_page(result: Result, directory: Path) -> Path:
     text += [_plain(SMOKE), ""] if config.get("quick") else []
     text += [_plain(NOTES), ""]
     text += table(
-        ("held nodes", "defence", "found", "of", "false alarms a day", "hidden kelvin-hours a day: mean, most"),
+        ("held nodes", "defence", "found", "of", "false alarms a day", *HIDDEN),
         [(row["held_nodes"], NAMES[row["defence"]], _found(row), row["zones_attacked"], *_impact(row)) for row in rows],
     )
     text += ["", _verdict(rows), "", "## Impact against false alarms", "", _plain(IMPACT), ""]
     text += table(
-        ("held nodes", "threshold moved by", "found", "false alarms a day", "hidden kelvin-hours a day: mean, most"),
+        ("held nodes", "threshold moved by", "found", "false alarms a day", *HIDDEN),
         [(row["held_nodes"], f"{row['threshold_above']:+g}", _found(row), *_impact(row)) for row in result["impact"]],
     )
     page = directory / "attacker.md"
@@ -66,9 +69,9 @@ def _found(row: dict[str, Any]) -> str:
     return f"{row['share_in_alarm']:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def _impact(row: dict[str, Any]) -> tuple[str, str]:
-    hours = f"{row['hidden_kelvin_hours_per_day']:.1f}, {row['most_hidden_kelvin_hours_per_day']:.1f}"
-    return f"{row['false_alarms_per_day']:.2f}", hours
+def _impact(row: dict[str, Any]) -> tuple[str, ...]:
+    hidden = (f"{row[f'hidden_{what}']:.1f}, {row[f'most_hidden_{what}']:.1f}" for what in IMPACTS)
+    return f"{row['false_alarms_per_day']:.2f}", *hidden
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:

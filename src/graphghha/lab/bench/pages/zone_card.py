@@ -18,7 +18,7 @@ from graphghha.lab.metrics.intervals import poisson_interval, wilson_interval
 from graphghha.models import Model
 
 HARDEST = 6  # conditions that are listed one by one
-LESSONS = {
+STUDIES = {
     "evaluate": reference_buildings,
     "whether-where": beside_other_methods,
     "effects": without_effects,
@@ -81,9 +81,9 @@ def zone_card(
             "",
             *(line for text in trained_anew(name, [own], anew) for line in (*text, "")),
             *(line for result in commissioning for line in (*_commissioned(result), "")),
-            "## What it owes to its graph, its buildings and its lessons",
+            "## What it owes to its graph, its buildings and its training",
             "",
-            *(f"- {say(studies[study])}" for study, say in LESSONS.items()),
+            *(f"- {say(studies[study])}" for study, say in STUDIES.items()),
             "",
             "## What it cannot see",
             "",

@@ -1,6 +1,7 @@
 """The attacker on readings: he sees what the detector sees, and changes only what he holds."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from builders import loop_template
 from graphghha.engine import ZoneScorer
 from graphghha.engine.zone_scorer import zone_odds as scorer_odds
 from graphghha.errors import CheckpointError, ConfigError
-from graphghha.lab.bench.detection.attacker_study import QUICK, StudyConfig, attacker_study
+from graphghha.lab.bench.detection.attacker_study import QUICK, StudyConfig, _changes, attacker_study
 from graphghha.lab.bench.detection.reading_attacker import Effort, Target, hide, rank_signals
 from graphghha.lab.bench.detection.recorded_zone import RecordedBuilding, RecordedZone
 from graphghha.lab.bench.detection.zone_defences import DEFENCES
-from graphghha.plants import load_plant
+from graphghha.lab.runs import Run
+from graphghha.plants import CaseSpec, load_plant
 from graphghha.windows import EvidenceFeaturizer
 from model_builders import small_model, small_zone_model, untrained_zone_model
 
@@ -103,6 +105,20 @@ def test_a_study_has_a_row_for_every_number_of_nodes_and_every_defence():
     assert [(row["held_nodes"], row["defence"]) for row in rows] == [(k, name) for k in (0, 1, 2) for name in DEFENCES]
     assert all(row["zones_attacked"] == 1 and row["zones_in_alarm"] in (0, 1) for row in rows)
     assert {row["threshold_above"] for row in result["impact"]} == {-2, -1, 0, 1, 2}
+
+
+def test_impact_is_read_from_sensors_that_nobody_attacks():
+    plant, start = load_plant("fcu"), datetime(2018, 7, 10)
+    cases = [("FCU_VLVStuck_Cooling_100", "1"), ("generic:bias:1", "2")]
+    specs = tuple(CaseSpec(name=name, zone=zone, start=start + timedelta(hours=2)) for name, zone in cases)
+    run = Run(seed=3, start=start, days=1, zones=3, cases=specs, condition="points-14")
+    changes, window = _changes(plant, run, ("RM_TEMP", "FCU_RAT")), slice(120, 480)
+    stuck, elsewhere = changes.impact(0, window, ()), changes.impact(2, window, ())
+    assert stuck.kelvin_hours_per_day > 1 and stuck.kwh_per_day > 5  # though the site has no meter of water
+    assert elsewhere.kelvin_hours_per_day == 0 and elsewhere.kwh_per_day == 0
+    room, flow = (plant.template.point_signals.index(name) for name in ("RM_TEMP", "FCU_CLG_GPM"))
+    assert changes.impact(0, window, (room,)).kelvin_hours_per_day > 1  # of the return air
+    assert np.isnan(changes.impact(0, window, (flow,)).kwh_per_day)
 
 
 def test_other_models_and_unknown_defences_are_refused():

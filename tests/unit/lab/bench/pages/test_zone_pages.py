@@ -82,6 +82,8 @@ def test_an_aim_that_is_not_met_is_said(tmp_path):
             "false_alarms_per_day": 0.1,
             "hidden_kelvin_hours_per_day": 3.0,
             "most_hidden_kelvin_hours_per_day": 9.0,
+            "hidden_kwh_per_day": 1.0,
+            "most_hidden_kwh_per_day": 4.0,
         }
 
     config = {"effort": {"steps": 10}, "seed": 1, "buildings": 2, "zones": 8, "attacks": 5, "hours": 6}
@@ -90,7 +92,7 @@ def test_an_aim_that_is_not_met_is_said(tmp_path):
     result = {"config": config, "rows": rows, "impact": [row(1, "none", 6, -1.0)]}
     text = attacker_page(result, tmp_path).read_text(encoding="utf-8")
     assert "met by: the largest evidence as a witness" in text and "none: 0.20" in text
-    assert "| 1 | -1 | 0.60 [0.31, 0.83] | 0.10 | 3.0, 9.0 |" in text
+    assert "| 1 | -1 | 0.60 [0.31, 0.83] | 0.10 | 3.0, 9.0 | 1.0, 4.0 |" in text
     text = attacker_page({**result, "rows": rows[:3]}, tmp_path).read_text(encoding="utf-8")
     assert "**not met** by any defence" in text and "smoke run" not in text
     smoke = {**result, "config": {**config, "quick": True}}
