@@ -18,6 +18,7 @@ from graphghha.errors import EngineError
 
 BINARY = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 MAX_PENDING = 20_000  # unconfirmed messages; an MQTT client can number at most 65,535
+SIGNAL_AGAIN_S = 2.0
 WAIT_S = 20
 
 
@@ -78,10 +79,16 @@ class Broker:
                 time.sleep(0.02)
 
     def stop(self, sig: int = signal.SIGTERM) -> None:
-        if self._process is not None:
+        """End the broker; a signal that comes just before its loop begins is forgotten by it, so it is sent again."""
+        deadline = time.monotonic() + WAIT_S
+        while self._process is not None:
             self._process.send_signal(sig)
-            self._process.wait(WAIT_S)
-            self._process = None
+            try:
+                self._process.wait(SIGNAL_AGAIN_S)
+                self._process = None
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline:
+                    raise
 
     def restart(self) -> None:
         self.stop()
