@@ -32,7 +32,7 @@ from graphghha.windows import Fingerprint, Span, fingerprint
 IDENTITY = Calibration(1.0, (0.0,) * len(BINARY_CLASSES), Fingerprint((), ""))
 OPERATION = Schedule(mean_gap_days=DAYS_PER_ATTACK, lasting_share=0.1)
 TRIED = (3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0, 9.0, 10.0)  # log-odds of a zone
-QUIET_PER_DAY = 0.15  # false alarms a day in zones that nobody attacks, over all commissioned validation buildings
+QUIET_PER_DAY = 0.15  # false alarms a day in zones not under attack, over all commissioned validation buildings
 QUIET_PER_DAY_SHIPPED = 0.3
 CAP_ABOVE_FLOOR = 1.5  # what is higher in the days of commissioning is left out of them
 COVERAGE = 0.9  # of the sets of suspects
@@ -50,7 +50,7 @@ class ValidatedView:
 
     odds: NDArray[np.float32]  # [k] log-odds of zones at some minutes
     attacked: NDArray[np.bool_]  # [k]
-    quiet: tuple[int, ...]  # false alarms in zones that nobody attacks, at each threshold tried
+    quiet: tuple[int, ...]  # false alarms in zones not under attack, at each threshold tried
     misplaced: tuple[int, ...]  # false alarms in attacked zones
     detected: tuple[int, ...]
     suspects: tuple[float, ...]  # share of probability needed to include the attacked node, at each announcement

@@ -54,7 +54,7 @@ class DietConfig:
     zones: int = 12
     days: int = 6
     commission_days: int = 14
-    quiet_per_day: float = 0.25  # false alarms in zones that nobody attacks, over all exams, for every network
+    quiet_per_day: float = 0.25  # false alarms in zones not under attack, over all exams, for every network
     families: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: FAMILIES)
     fit: ZoneFitConfig = MLP_FIT
 

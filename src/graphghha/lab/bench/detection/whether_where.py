@@ -95,7 +95,7 @@ class WhetherWhereConfig:
     groups: tuple[Group, ...] = groups_of(BUILDINGS)
     days: int = 6
     commission_days: int = 14
-    quiet_per_day: float = 0.25  # false alarms in zones that nobody attacks, per twelve zones, for every method
+    quiet_per_day: float = 0.25  # false alarms in zones not under attack, per twelve zones, for every method
     training_buildings: int | None = None  # None: all that the model was taught on
     mlp: ZoneFitConfig = MLP_FIT
     boosting_rows: int = MOST_ROWS

@@ -17,8 +17,8 @@ incident was announced. *The same attacks on all zones at once* counts every zon
 the building. *New cases* are cases that are kept from every training, as rare as the calibration assumes, one in
 {rare:g} days of a zone; the *error of P(attack)* is the mean gap between the probability that a zone is attacked,
 whichever node is named, and the share of such minutes in which it is (ECE, probabilities from 0.05). False alarms are
-per 12 zones and day; *quiet* ones are in zones that nobody attacks. Intervals are of 95 %; attacks of one building are
-not independent, so true ones are somewhat wider."""
+per 12 zones and day; *quiet* ones are in zones not under attack then. Intervals are of 95 %; attacks of one building
+are not independent, so true ones are somewhat wider."""
 COLUMNS = ("trial", "buildings", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node")
 RANDOM = "Random buildings"
 

@@ -13,8 +13,8 @@ INTRODUCTION = """Each row is a building that differs from the reference buildin
 the building is known to the model; *commissioned* means that it has seen quiet days of the same building before. A
 building has {zones} zones and is judged in January and in July, {days} days each; the pause between two attacks on a
 zone is {gap:g} days on average, and cases are drawn from the whole catalogue. The seeds are the same in all rows.
-*Quiet* false alarms are those in zones that nobody attacks; the others name the wrong node of an attacked zone.
-Intervals are of 95 %; attacks of one building are not independent, so true ones are somewhat wider."""
+*Quiet* false alarms are those in zones that were not under attack then; the others name the wrong node of an attacked
+zone. Intervals are of 95 %; attacks of one building are not independent, so true ones are somewhat wider."""
 CONDITION = ("condition", "false alarms a day", "quiet ones", "found", "of visible attacks", "right node", "precision")
 COLUMNS = ("", "false alarms a day: median, worst", "quiet: median, worst", "found", "right node", "attacks")
 RETRAINED = "fcu-zones"

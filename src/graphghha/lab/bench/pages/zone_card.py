@@ -170,7 +170,8 @@ def _apart(shift: Result, views: Mapping[bool, Mapping[str, dict[str, Any]]]) ->
         misplaced = false - quiet
         lines.append(
             f"False alarms {_state(shift, view)}: {interval(quiet / days, poisson_interval(quiet, days))} a day are "
-            f"quiet, in zones that nobody attacked; {interval(misplaced / days, poisson_interval(misplaced, days))} a "
+            "quiet, in zones that were not under attack then; "
+            f"{interval(misplaced / days, poisson_interval(misplaced, days))} a "
             f"day, {misplaced / events:.2f} for each attack, name the wrong node of a zone under attack. The right "
             f"node was named in {named} of {events} attacks."
         )
